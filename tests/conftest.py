@@ -1,0 +1,125 @@
+"""The database of the tests, and the two outside programs that some of them drive."""
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+from django.core.management import call_command
+from django.db import connections
+
+from config import embedded
+
+if TYPE_CHECKING:
+    from pytest_django.plugin import DjangoDbBlocker
+
+TEST_DATABASE = "test_remembrancer"
+IN_CI = os.environ.get("CI") == "true"
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """In CI a skipped test is a failure: everything that a test may need is installed there."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if IN_CI and reporter is not None and reporter.stats.get("skipped"):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[embedded.Server]:
+    """A server of its own in a temporary folder, where a crash may lose everything."""
+    home = Path(tempfile.mkdtemp(prefix="remembrancer-test-"))
+    server = embedded.join(home, TEST_DATABASE)
+    url = server.url(embedded.SUPERUSER, TEST_DATABASE)
+    with psycopg.connect(url, autocommit=True) as connection:
+        for setting in ("fsync", "synchronous_commit", "full_page_writes"):
+            connection.execute(f"ALTER SYSTEM SET {setting} = off")
+        connection.execute("SELECT pg_reload_conf()")
+    yield server
+    embedded.leave(server)
+    shutil.rmtree(home)
+
+
+@pytest.fixture(scope="session")
+def database_urls(postgres: embedded.Server) -> dict[str, str]:
+    """The test database as environment variables, for processes that a test starts."""
+    return {
+        "DATABASE_URL": postgres.url(embedded.APP_ROLE, TEST_DATABASE),
+        "MIGRATION_DATABASE_URL": postgres.url(embedded.OWNER_ROLE, TEST_DATABASE),
+    }
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(
+    django_test_environment: None,
+    django_db_blocker: "DjangoDbBlocker",
+    postgres: embedded.Server,
+) -> Iterator[None]:
+    """Migrates as the owner of the tables. The tests then run as the application's own role, so
+    that what they prove of the database's rules holds for the real one."""
+    for alias in ("default", "owner"):
+        # In place: the connections of other threads, a live server's, are made from the same.
+        connections.settings[alias].update(
+            NAME=TEST_DATABASE, HOST=postgres.host, PORT=postgres.port
+        )
+    with django_db_blocker.unblock():
+        call_command("migrate", database="owner", interactive=False, verbosity=0)
+        connections["owner"].close()
+    _allow_truncate(postgres)
+    yield
+    with django_db_blocker.unblock():
+        connections.close_all()
+
+
+def _allow_truncate(postgres: embedded.Server) -> None:
+    """Only in tests: transactional ones empty every table, which the application never does."""
+    url = postgres.url(embedded.OWNER_ROLE, TEST_DATABASE)
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f"GRANT TRUNCATE ON ALL TABLES IN SCHEMA public TO {embedded.APP_ROLE}")
+
+
+def need(program: str) -> str:
+    """The path of an outside program. Where it is missing the test is skipped, in CI it fails."""
+    path = shutil.which(program)
+    if path is None:
+        reason = f"{program} is not installed (apt-get install {program})"
+        if IN_CI:
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return path
+
+
+@pytest.fixture(scope="session")
+def redis_url() -> Iterator[str]:
+    """A real redis-server of its own on a free port of the loopback interface."""
+    program = need("redis-server")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    folder = tempfile.mkdtemp(prefix="remembrancer-redis-")
+    arguments = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", folder]
+    server = subprocess.Popen([program, *arguments], stdout=subprocess.DEVNULL)
+    _wait_for_port(port)
+    yield f"redis://127.0.0.1:{port}/0"
+    server.terminate()
+    server.wait(timeout=10)
+    shutil.rmtree(folder)
+
+
+def _wait_for_port(port: int) -> None:
+    import time
+
+    for _ in range(200):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    pytest.fail(f"nothing answers on port {port}")
