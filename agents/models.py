@@ -1,0 +1,212 @@
+"""People, their assistants, and the keys that assistants use."""
+
+import uuid
+from datetime import datetime
+from zoneinfo import available_timezones
+
+from django.contrib.auth.models import AbstractUser
+from django.contrib.postgres.fields import ArrayField
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+from uuid_utils.compat import uuid7
+
+from agents.triggers import Audited, fixed
+
+
+def new_id() -> uuid.UUID:
+    """A time-ordered UUIDv7, made in Python so that it is known before the row is written."""
+    return uuid7()  # type: ignore[no-any-return]
+
+
+def validate_zone(value: str) -> None:
+    if value not in available_timezones():
+        raise ValidationError(f"{value!r} is not an IANA time zone such as Europe/Helsinki.")
+
+
+class User(AbstractUser):
+    """An owner: the person whose memory it is."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+
+
+class OwnerSettings(models.Model):
+    """What one owner chose. Every owner has a row from the moment the account exists."""
+
+    owner = models.OneToOneField(
+        User, on_delete=models.PROTECT, primary_key=True, related_name="settings"
+    )
+    # Null: never chose, so the server's mode decides.
+    memory_enabled = models.BooleanField(null=True, blank=True, default=None)
+    time_zone = models.CharField(max_length=64, default="UTC", validators=[validate_zone])
+    cap_per_agent = models.PositiveIntegerField(null=True, blank=True)
+    cap_global = models.PositiveIntegerField(null=True, blank=True)
+
+    class Meta:
+        verbose_name_plural = "owner settings"
+        triggers = [Audited()]
+
+    def __str__(self) -> str:
+        return f"settings of {self.owner_id}"
+
+
+class Agent(models.Model):
+    """An assistant, workspace or project of an owner."""
+
+    class Reads(models.TextChoices):
+        OWN = "own", "Only its own facts"
+        OWN_AND_GLOBAL = "own_and_global", "Its own facts and the global ones"
+        ALL = "all", "Every fact of the owner"
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="agents")
+    slug = models.SlugField(max_length=64)
+    name = models.CharField(max_length=120)
+    reads = models.CharField(max_length=16, choices=Reads, default=Reads.OWN_AND_GLOBAL)
+    is_default = models.BooleanField(default=False)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ["name", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["owner", "slug"], name="agent_slug_per_owner"),
+            # Target of the composite foreign keys that keep every pointer within one owner.
+            models.UniqueConstraint(fields=["owner", "id"], name="agent_owner_id"),
+            models.UniqueConstraint(
+                fields=["owner"], condition=Q(is_default=True), name="agent_one_default"
+            ),
+            models.CheckConstraint(
+                condition=~Q(reads="all") | Q(is_default=True), name="agent_all_only_default"
+            ),
+            models.CheckConstraint(
+                condition=Q(reads__in=["own", "own_and_global", "all"]), name="agent_reads_known"
+            ),
+        ]
+        triggers = [
+            fixed("owner", name="agent_fixed", message="An agent never changes its owner."),
+            Audited(),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ApiKey(models.Model):
+    """A client's bearer key. Only a digest is stored; the key itself is shown once."""
+
+    class Scope(models.TextChoices):
+        INGEST = "ingest"
+        RECALL = "recall"
+        SEARCH = "search"
+        PROPOSE = "propose"
+        REMEMBER = "remember"
+        FORGET = "forget"
+        REVIEW = "review"
+        EXPORT = "export"
+        PROXY = "proxy"
+        ADMIN = "admin"
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="api_keys")
+    # The agent that the key speaks for; null: any agent of the owner, named in each request.
+    agent = models.ForeignKey(
+        Agent,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="api_keys",
+        db_constraint=False,  # composite with the owner, see the migration
+    )
+    name = models.CharField(max_length=120)
+    prefix = models.CharField(max_length=16, unique=True)
+    digest = models.CharField(max_length=64)
+    scopes = ArrayField(models.CharField(max_length=16, choices=Scope))
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+        constraints = [
+            models.UniqueConstraint(fields=["owner", "id"], name="apikey_owner_id"),
+        ]
+        triggers = [
+            fixed(
+                "owner",
+                "agent",
+                "prefix",
+                "digest",
+                "scopes",
+                name="key_fixed",
+                message="What a key may do is fixed; revoke it and make another.",
+            ),
+            Audited(),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.prefix}…)"
+
+    def is_live(self, now: datetime) -> bool:
+        return self.revoked_at is None and (self.expires_at is None or self.expires_at > now)
+
+
+class SignInToken(models.Model):
+    """A single-use link that signs its user in, as printed at start-up. Consumed by a POST."""
+
+    digest = models.CharField(max_length=64, primary_key=True)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(used_at__isnull=True) | Q(used_at__lte=F("expires_at")),
+                name="signin_used_in_time",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"sign-in link of {self.user_id}"
+
+
+class AuditEvent(models.Model):
+    """One change of one row: who, when, why, before and after. Append-only.
+
+    `before` and `after` hold the columns that changed; a birth holds the whole row in `after`.
+    Filled by a trigger (agents/triggers.py); the application's role may only read it.
+    """
+
+    class Action(models.TextChoices):
+        INSERT = "insert"
+        UPDATE = "update"
+        DELETE = "delete"
+
+    id = models.BigAutoField(primary_key=True)
+    at = models.DateTimeField()
+    # Ids, not foreign keys: the trail outlives what it speaks of.
+    owner_id = models.UUIDField()
+    table = models.CharField(max_length=63)
+    row_id = models.CharField(max_length=64)
+    action = models.CharField(max_length=8, choices=Action)
+    # "person:<id>", "key:<id>", "policy", "command:<name>" …; "db:<role>" where nobody was named.
+    actor = models.CharField(max_length=120)
+    reason = models.CharField(max_length=300, blank=True)
+    # The request, task or command in whose course it happened.
+    context = models.CharField(max_length=120, blank=True)
+    before = models.JSONField(null=True)
+    after = models.JSONField(null=True)
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [
+            # The history of one row.
+            models.Index(fields=["table", "row_id", "id"], name="audit_row"),
+            # What happened to one owner's memory, newest first.
+            models.Index(fields=["owner_id", "-id"], name="audit_owner"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.action} {self.table} {self.row_id}"

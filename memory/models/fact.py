@@ -1,0 +1,420 @@
+"""The fact, and the tables that hang on it."""
+
+import pgtrigger
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchVectorField
+from django.db import models
+from django.db.models import F, Func, Q
+from django.utils import timezone
+from pgvector.django import VectorField
+
+from agents.models import Agent, ApiKey, User, new_id
+from agents.triggers import Audited, fixed, kept
+from conversations.models import Conversation, Import, Message
+from memory.triggers import FACT_BIRTH, FACT_CHANGE, FACT_SYNC
+from memory.vocabulary import ArchivedReason, EntityType, Kind, Origin, Precision, State, Tag
+
+
+class Fact(models.Model):
+    """A stored sentence about the owner. Never edited, only superseded (memory/lifecycle.py)."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="facts")
+    # Null: global, for every agent that reads the global facts.
+    agent = models.ForeignKey(
+        Agent,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="facts",
+        db_constraint=False,
+    )
+    kind = models.CharField(max_length=16, choices=Kind)
+    statement = models.CharField(max_length=500)
+    # SHA-256 of the normalised statement (memory/text.py): equal text, not equal meaning.
+    text_hash = models.CharField(max_length=64, editable=False)
+    # Name of a Postgres text search configuration.
+    language = models.CharField(max_length=24, default="simple")
+    state = models.CharField(max_length=16, choices=State, default=State.PENDING)
+    confidence = models.FloatField(default=1.0)
+    tags = ArrayField(models.CharField(max_length=24, choices=Tag), default=list, blank=True)
+    pinned = models.BooleanField(default=False)
+    origin = models.CharField(max_length=16, choices=Origin)
+
+    # When it holds in the world, half-open.
+    valid_from = models.DateTimeField(null=True, blank=True)
+    valid_until = models.DateTimeField(null=True, blank=True)
+    valid_precision = models.CharField(max_length=8, choices=Precision, default=Precision.DAY)
+    # When it was recorded, said, and last confirmed by the owner.
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    observed_at = models.DateTimeField()
+    last_confirmed_at = models.DateTimeField()
+    decayed_at = models.DateTimeField(null=True, blank=True)
+    snoozed_until = models.DateTimeField(null=True, blank=True)
+
+    superseded_by = models.ForeignKey(
+        "self",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="predecessors",
+        db_constraint=False,
+    )
+    archived_reason = models.CharField(max_length=16, choices=ArchivedReason, blank=True)
+    archived_from = models.CharField(max_length=16, choices=State, blank=True)
+    # Why policy did not activate it: members of vocabulary.Withheld, most important first.
+    withheld_for = ArrayField(models.CharField(max_length=24), default=list, blank=True)
+    # The words behind withheld_for, for the page ("from now on"); never a credential.
+    withheld_detail = models.CharField(max_length=200, blank=True)
+
+    # The person who decided last, and when.
+    reviewer = models.ForeignKey(
+        User, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    reviewed_at = models.DateTimeField(null=True, blank=True)
+
+    # Where it came from.
+    conversation = models.ForeignKey(
+        Conversation,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="facts",
+        db_constraint=False,
+    )
+    run = models.ForeignKey(
+        "memory.ExtractionRun",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="facts",
+        db_constraint=False,
+    )
+    prompt_version = models.CharField(max_length=64, blank=True)
+    imported_by = models.ForeignKey(
+        Import,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_constraint=False,
+    )
+    client = models.ForeignKey(
+        ApiKey,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_constraint=False,
+    )
+
+    search = models.GeneratedField(
+        expression=Func(F("language"), F("statement"), function="remembrancer_tsvector"),
+        output_field=SearchVectorField(),
+        db_persist=True,
+    )
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        constraints = [
+            models.UniqueConstraint(fields=["owner", "id"], name="fact_owner_id"),
+            # One live fact per text and scope: two jobs or two tabs can't make twins.
+            models.UniqueConstraint(
+                fields=["owner", "agent", "text_hash"],
+                condition=Q(state__in=["pending", "active"]),
+                nulls_distinct=False,
+                name="fact_one_live_per_text",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=["pending", "active", "rejected", "archived"]),
+                name="fact_state_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(kind__in=["semantic", "episodic", "procedural"]),
+                name="fact_kind_known",
+            ),
+            models.CheckConstraint(condition=Q(origin__in=Origin.values), name="fact_origin_known"),
+            models.CheckConstraint(
+                condition=Q(confidence__gte=0, confidence__lte=1), name="fact_confidence_range"
+            ),
+            models.CheckConstraint(condition=~Q(statement=""), name="fact_statement_not_empty"),
+            models.CheckConstraint(
+                condition=Q(valid_from__isnull=True)
+                | Q(valid_until__isnull=True)
+                | Q(valid_from__lt=F("valid_until")),
+                name="fact_validity_order",
+            ),
+            models.CheckConstraint(
+                condition=Q(superseded_by__isnull=True) | Q(state="archived"),
+                name="fact_successor_only_archived",
+            ),
+            models.CheckConstraint(
+                condition=Q(state="archived", archived_from__in=["pending", "active"])
+                & ~Q(archived_reason="")
+                | ~Q(state="archived") & Q(archived_reason="", archived_from=""),
+                name="fact_archived_with_reason",
+            ),
+            # Only a person rejects.
+            models.CheckConstraint(
+                condition=~Q(state="rejected") | Q(reviewer__isnull=False),
+                name="fact_rejected_by_person",
+            ),
+            # Durable and how-to facts steer the assistant only after a person, or the owner's own
+            # words to `remember`, let them.
+            models.CheckConstraint(
+                condition=~Q(state="active")
+                | Q(kind="episodic")
+                | Q(origin="remember")
+                | Q(reviewer__isnull=False),
+                name="fact_active_was_reviewed",
+            ),
+            # What waits for a person has not been decided: going back to pending clears the review.
+            models.CheckConstraint(
+                condition=~Q(state="pending") | Q(reviewer__isnull=True),
+                name="fact_pending_undecided",
+            ),
+            # A review names its person and its time, or neither.
+            models.CheckConstraint(
+                condition=Q(reviewer__isnull=True, reviewed_at__isnull=True)
+                | Q(reviewer__isnull=False, reviewed_at__isnull=False),
+                name="fact_review_complete",
+            ),
+        ]
+        indexes = [
+            # The queue and the lists of facts: one owner, one state, newest first.
+            models.Index(fields=["owner", "state", "-created_at", "-id"], name="fact_list"),
+            # The queue grouped by conversation, and everything that came from one conversation.
+            models.Index(fields=["conversation", "state"], name="fact_conversation"),
+            # Recall's scope: what one agent may read, global rows included.
+            models.Index(
+                fields=["owner", "agent"], condition=Q(state="active"), name="fact_active_scope"
+            ),
+            # Pinned facts ride on every turn.
+            models.Index(
+                fields=["owner"], condition=Q(state="active", pinned=True), name="fact_pinned"
+            ),
+            # Same-as checks against every state, rejected ones included.
+            models.Index(fields=["owner", "text_hash"], name="fact_text"),
+            # The chain of a fact.
+            models.Index(
+                fields=["superseded_by"],
+                condition=Q(superseded_by__isnull=False),
+                name="fact_chain",
+            ),
+            # What a run produced.
+            models.Index(fields=["run"], condition=Q(run__isnull=False), name="fact_run"),
+            GinIndex(fields=["search"], name="fact_search"),
+        ]
+        triggers = [
+            kept("fact"),
+            pgtrigger.Trigger(
+                name="fact_birth",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert,
+                func=FACT_BIRTH,
+            ),
+            pgtrigger.Trigger(
+                name="fact_change",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Update,
+                func=FACT_CHANGE,
+            ),
+            pgtrigger.Trigger(
+                name="fact_sync",
+                when=pgtrigger.After,
+                operation=pgtrigger.UpdateOf("state"),
+                condition=pgtrigger.Q(old__state__df=pgtrigger.F("new__state")),
+                func=FACT_SYNC,
+            ),
+            Audited(),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.state} {self.kind} fact {self.id}"
+
+
+class FactEmbedding(models.Model):
+    """The vector of a fact under one model. Derived, so it may be dropped and made again."""
+
+    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    fact = models.ForeignKey(
+        Fact, on_delete=models.CASCADE, related_name="embeddings", db_constraint=False
+    )
+    model = models.CharField(max_length=120)
+    # Any dimension: the per-model index casts it (see the migration that adds one).
+    vector = VectorField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["fact", "model"], name="embedding_once_per_model"),
+        ]
+        indexes = [
+            # Exact scan of one owner's vectors.
+            models.Index(fields=["owner", "model"], name="embedding_owner"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.model} vector of {self.fact_id}"
+
+
+class FactUsage(models.Model):
+    """How often recall served a fact. Being retrieved is not being confirmed."""
+
+    fact = models.OneToOneField(
+        Fact, on_delete=models.CASCADE, primary_key=True, related_name="usage", db_constraint=False
+    )
+    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    last_retrieved_at = models.DateTimeField()
+    retrieval_hits = models.PositiveIntegerField(default=1)
+
+    def __str__(self) -> str:
+        return f"usage of {self.fact_id}"
+
+
+class Evidence(models.Model):
+    """The verbatim quote in a message on which a fact rests."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    fact = models.ForeignKey(
+        Fact, on_delete=models.PROTECT, related_name="evidence", db_constraint=False
+    )
+    message = models.ForeignKey(
+        Message, on_delete=models.PROTECT, related_name="evidence", db_constraint=False
+    )
+    quote = models.TextField()
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ["fact", "created_at"]
+        verbose_name_plural = "evidence"
+        constraints = [
+            models.UniqueConstraint(fields=["fact", "message"], name="evidence_once"),
+        ]
+        indexes = [
+            # Facts that rest on a message: branches, purge, "used by".
+            models.Index(fields=["message"], name="evidence_message"),
+        ]
+        triggers = [
+            kept("evidence"),
+            fixed(
+                "owner",
+                "fact",
+                "message",
+                "quote",
+                "created_at",
+                name="evidence_fixed",
+                message="Evidence is never changed.",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"evidence of {self.fact_id}"
+
+
+class CorrectionTarget(models.Model):
+    """A fact that a correction would supersede once it is confirmed."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    fact = models.ForeignKey(
+        Fact, on_delete=models.PROTECT, related_name="targets", db_constraint=False
+    )
+    target = models.ForeignKey(
+        Fact, on_delete=models.PROTECT, related_name="corrections", db_constraint=False
+    )
+    # True while the correction is pending; kept by a trigger on the fact's state.
+    open = models.BooleanField(default=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["fact", "target"], name="target_once"),
+            # One open correction per target.
+            models.UniqueConstraint(
+                fields=["owner", "target"], condition=Q(open=True), name="target_one_open"
+            ),
+            models.CheckConstraint(condition=~Q(fact=F("target")), name="target_not_self"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.fact_id} would supersede {self.target_id}"
+
+
+class Entity(models.Model):
+    """A person, project, place … named in facts. Shown only through facts that may be read."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="entities")
+    type = models.CharField(max_length=16, choices=EntityType)
+    name = models.CharField(max_length=120)
+    normal_name = models.CharField(max_length=120)
+    facts = models.ManyToManyField(Fact, through="FactEntity", related_name="entities")
+
+    class Meta:
+        ordering = ["normal_name"]
+        verbose_name_plural = "entities"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["owner", "type", "normal_name"], name="entity_name_per_owner"
+            ),
+            models.UniqueConstraint(fields=["owner", "id"], name="entity_owner_id"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class EntityAlias(models.Model):
+    """A name of an entity, its own included, so that one look-up finds them all."""
+
+    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    entity = models.ForeignKey(
+        Entity, on_delete=models.CASCADE, related_name="aliases", db_constraint=False
+    )
+    name = models.CharField(max_length=120)
+    normal_name = models.CharField(max_length=120)
+
+    class Meta:
+        verbose_name_plural = "entity aliases"
+        constraints = [
+            # Also the look-up of names in a query.
+            models.UniqueConstraint(
+                fields=["owner", "normal_name", "entity"], name="alias_once_per_entity"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class FactEntity(models.Model):
+    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    fact = models.ForeignKey(Fact, on_delete=models.CASCADE, db_constraint=False)
+    entity = models.ForeignKey(Entity, on_delete=models.CASCADE, db_constraint=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["entity", "fact"], name="entity_fact_once"),
+        ]
+        indexes = [models.Index(fields=["fact"], name="entity_of_fact")]
+
+    def __str__(self) -> str:
+        return f"{self.entity_id} in {self.fact_id}"
+
+
+class Tombstone(models.Model):
+    """What is left of a purged or forgotten text: a keyed hash that stops it from coming back."""
+
+    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    digest = models.CharField(max_length=64)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["owner", "digest"], name="tombstone_once"),
+        ]
+        triggers = [kept("tombstone")]
+
+    def __str__(self) -> str:
+        return f"tombstone {self.pk}"

@@ -1,0 +1,135 @@
+"""The closed word lists of the product, used alike by code, API, prompts and pages."""
+
+from django.db.models import TextChoices
+
+
+class State(TextChoices):
+    """The state of a fact.
+
+    ::
+
+        born ──► pending ──► active ──► archived
+                   │  ▲        │            │
+                   │  └────────┘ quarantine │ restore: back to archived_from
+                   ▼
+                rejected ──► pending (reconsider)
+    """
+
+    PENDING = "pending"
+    ACTIVE = "active"
+    REJECTED = "rejected"
+    ARCHIVED = "archived"
+
+
+class Kind(TextChoices):
+    SEMANTIC = "semantic", "Durable fact or preference"
+    EPISODIC = "episodic", "Something that happened"
+    PROCEDURAL = "procedural", "How to do something"
+
+
+class Origin(TextChoices):
+    EXTRACTION = "extraction"
+    REFLECTION = "reflection"
+    MERGE = "merge"
+    REMEMBER = "remember"
+    MANUAL = "manual"
+    IMPORT = "import"
+
+
+class ArchivedReason(TextChoices):
+    SUPERSEDED = "superseded", "A newer fact took its place"
+    MERGED = "merged", "Merged into another fact"
+    STALE = "stale", "Neither confirmed nor used for long"
+    FORGOTTEN = "forgotten", "The owner asked to forget it"
+    DUPLICATE = "duplicate", "Another candidate says the same"
+    AGED_OUT = "aged_out", "Waited too long for a decision"
+    REPLACED = "replaced", "A newer correction of the same fact arrived"
+    UNDONE = "undone", "The step that made it was taken back"
+
+
+class Precision(TextChoices):
+    DAY = "day"
+    MONTH = "month"
+    YEAR = "year"
+
+
+class Tag(TextChoices):
+    PREFERENCE = "preference"
+    DECISION = "decision"
+    FACT = "fact"
+    CONSTRAINT = "constraint"
+    CONFIRMED_ACTION = "confirmed_action"
+    PROJECT = "project"
+    LOCATION = "location"
+    SCHEDULE = "schedule"
+    RELATIONSHIP = "relationship"
+
+
+class EntityType(TextChoices):
+    PERSON = "person"
+    PROJECT = "project"
+    SERVICE = "service"
+    PREFERENCE = "preference"
+    DECISION = "decision"
+    TOPIC = "topic"
+    PLACE = "place"
+
+
+class Withheld(TextChoices):
+    """Why policy left a candidate for the owner. The label is what the review queue shows."""
+
+    DURABLE = "durable", "Durable facts and preferences always wait for you"
+    PROCEDURAL = (
+        "procedural",
+        "How-to facts always wait for you, because instructions could hide in them",
+    )
+    LOW_CONFIDENCE = "low_confidence", "The observer was not sure enough"
+    NO_DATE = "no_date", "No resolved date in the past"
+    DIRECTIVE = "directive", "Looks like an instruction"
+    CONTACT = "contact", "Holds contact or payment data"
+    HIDDEN_TEXT = "hidden_text", "Holds hidden or confusable characters"
+    ADDRESSES_ASSISTANT = "addresses_assistant", "Speaks to the assistant"
+    NOT_TYPED = "not_typed", "The quote was pasted, quoted or made by a tool, not typed by you"
+    ASSISTANT_CLAIM = "assistant_claim", "The assistant said it and you agreed"
+    CORRECTION = "correction", "Would replace a fact you already accepted"
+    NEAR_DUPLICATE = "near_duplicate", "Close to a fact you already have"
+    RULE_BASED = "rule_based", "Found by the built-in rules, without a language model"
+    CAP_REACHED = "cap_reached", "The limit of active facts is reached"
+    GLOBAL_SCOPE = "global_scope", "Would be visible to every assistant"
+    DERIVED = "derived", "Concluded from other facts, not said by you"
+    TARGET_GONE = "target_gone", "The fact it would have replaced is no longer active"
+
+
+class Gate(TextChoices):
+    """Why policy dropped a candidate, or folded it into a fact that already exists."""
+
+    NOT_ABOUT_OWNER = "not_about_owner", "Not about the owner"
+    GENERAL_KNOWLEDGE = "general_knowledge", "General knowledge"
+    CHANGES_NOTHING = "changes_nothing", "Would change nothing the assistant does"
+    QUOTE_NOT_FOUND = "quote_not_found", "The quote is not in the message"
+    NOT_OWNER_SPOKEN = "not_owner_spoken", "The owner did not say it"
+    RECALLED_ECHO = "recalled_echo", "Restates what recall put into the conversation"
+    HEADER_ECHO = "header_echo", "Restates the header of a digest"
+    UNRESOLVED_DATE = "unresolved_date", "A relative date was left unresolved"
+    BATCH_DUPLICATE = "batch_duplicate", "Said twice in one reply"
+    SAME_AS_ACTIVE = "same_as_active", "Restates an active fact (reinforced)"
+    SAME_AS_PENDING = "same_as_pending", "Already waiting (evidence added)"
+    SAME_AS_REJECTED = "same_as_rejected", "Rejected before"
+    TOMBSTONED = "tombstoned", "Purged or forgotten before"
+    CREDENTIAL = "credential", "Holds a credential"
+    BAD_HANDLE = "bad_handle", "The reflector named a fact that it was not shown"
+    NO_CONFIRMATION = "no_confirmation", "A confirmed action without its confirmation quote"
+    SKIPPED = "skipped", "The reflector saw nothing new"
+    OVER_LIMIT = "over_limit", "More candidates than one reply may hold"
+
+
+class Trigger(TextChoices):
+    """What made a conversation due for extraction."""
+
+    IDLE = "idle", "Idle for 20 minutes"
+    BACKLOG = "backlog", "Five unread exchanges"
+    COMPACTION = "compaction", "About to be summarised away"
+    OUTCOME = "outcome", "Digest of a mission or agent run"
+    REQUEST = "request", "Asked for"
+    RETRY = "retry", "Retry after a failure"
+    BACKFILL = "backfill", "Backfill"
