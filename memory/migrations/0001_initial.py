@@ -301,10 +301,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='fact',
-            constraint=models.UniqueConstraint(condition=models.Q(('state__in', ['pending', 'active'])), fields=('owner', 'agent', 'text_hash'), name='fact_one_live_per_text', nulls_distinct=False),
-        ),
-        migrations.AddConstraint(
-            model_name='fact',
             constraint=models.CheckConstraint(condition=models.Q(('state__in', ['pending', 'active', 'rejected', 'archived'])), name='fact_state_known'),
         ),
         migrations.AddConstraint(
@@ -365,7 +361,7 @@ class Migration(migrations.Migration):
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='fact',
-            trigger=pgtrigger.compiler.Trigger(name='fact_sync', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (OLD."state" IS DISTINCT FROM (NEW."state"))', func="\n    UPDATE memory_correctiontarget SET open = (NEW.state = 'pending')\n    WHERE fact_id = NEW.id AND open <> (NEW.state = 'pending');\n    RETURN NULL;\n", hash='fc97c766407042e910bd934e3d228a0817c1693b', operation='UPDATE OF "state"', pgid='pgtrigger_fact_sync_c3c3f', table='memory_fact', when='AFTER')),
+            trigger=pgtrigger.compiler.Trigger(name='fact_sync', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (OLD."state" IS DISTINCT FROM (NEW."state"))', func="\n    UPDATE memory_correctiontarget SET open = (NEW.state = 'pending')\n    WHERE fact_id = NEW.id AND open <> (NEW.state = 'pending');\n    RETURN NULL;\n", hash='d078b906ef9f7a2d0665e1ea1d93913c9d88f890', operation='UPDATE', pgid='pgtrigger_fact_sync_c3c3f', table='memory_fact', when='AFTER')),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='fact',
@@ -461,4 +457,12 @@ class Migration(migrations.Migration):
         same_owner('memory_droppedcandidate', 'fact_id', 'memory_fact'),
         same_owner('memory_recalledfact', 'conversation_id', 'conversations_conversation'),
         same_owner('memory_recalledfact', 'fact_id', 'memory_fact', on_delete='CASCADE'),
+        # Two jobs or two tabs can't make twins. The owner's id stands for "no agent", which a plain
+        # comparison would call unknown.
+        migrations.RunSQL(
+            'ALTER TABLE memory_fact ADD CONSTRAINT fact_one_live_per_text EXCLUDE USING btree '
+            '(owner_id WITH =, (coalesce(agent_id, owner_id)) WITH =, text_hash WITH =) '
+            "WHERE (state IN ('pending', 'active')) DEFERRABLE INITIALLY IMMEDIATE",
+            'ALTER TABLE memory_fact DROP CONSTRAINT fact_one_live_per_text',
+        ),
     ]

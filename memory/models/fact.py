@@ -119,13 +119,8 @@ class Fact(models.Model):
         ordering = ["-created_at", "-id"]
         constraints = [
             models.UniqueConstraint(fields=["owner", "id"], name="fact_owner_id"),
-            # One live fact per text and scope: two jobs or two tabs can't make twins.
-            models.UniqueConstraint(
-                fields=["owner", "agent", "text_hash"],
-                condition=Q(state__in=["pending", "active"]),
-                nulls_distinct=False,
-                name="fact_one_live_per_text",
-            ),
+            # One live fact per text and scope is an exclusion constraint of the first migration,
+            # deferrable, so that a supersede may change no more than punctuation.
             models.CheckConstraint(
                 condition=Q(state__in=["pending", "active", "rejected", "archived"]),
                 name="fact_state_known",
@@ -223,7 +218,7 @@ class Fact(models.Model):
             pgtrigger.Trigger(
                 name="fact_sync",
                 when=pgtrigger.After,
-                operation=pgtrigger.UpdateOf("state"),
+                operation=pgtrigger.Update,
                 condition=pgtrigger.Q(old__state__df=pgtrigger.F("new__state")),
                 func=FACT_SYNC,
             ),

@@ -1,0 +1,67 @@
+"""The transitions of a fact: the only writer of its state.
+
+Each is one transaction, serialised per owner, guarded by the state it starts from, and told to the
+audit trail with its actor and reason. The database refuses whatever they would not do
+(memory/triggers.py). Pages, API, admin, tasks and commands call these and nothing below them.
+"""
+
+from memory.lifecycle.births import propose, supersede
+from memory.lifecycle.decisions import confirm, confirm_with_edit, correct, reconsider, reject
+from memory.lifecycle.rows import version
+from memory.lifecycle.upkeep import (
+    add_evidence,
+    archive,
+    promote,
+    quarantine,
+    reinforce,
+    restore,
+    set_pinned,
+    snooze,
+    undo,
+    unsay,
+)
+from memory.lifecycle.values import (
+    AtCap,
+    Conflict,
+    Draft,
+    Duplicate,
+    Edit,
+    EntityRef,
+    LifecycleError,
+    NotAllowed,
+    Source,
+    Stale,
+    Tombstoned,
+)
+
+__all__ = [
+    "AtCap",
+    "Conflict",
+    "Draft",
+    "Duplicate",
+    "Edit",
+    "EntityRef",
+    "LifecycleError",
+    "NotAllowed",
+    "Source",
+    "Stale",
+    "Tombstoned",
+    "add_evidence",
+    "archive",
+    "confirm",
+    "confirm_with_edit",
+    "correct",
+    "promote",
+    "propose",
+    "quarantine",
+    "reconsider",
+    "reinforce",
+    "reject",
+    "restore",
+    "set_pinned",
+    "snooze",
+    "supersede",
+    "undo",
+    "unsay",
+    "version",
+]

@@ -1,0 +1,225 @@
+"""Locks, checks and row work that the transitions share."""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from django.conf import settings
+from django.db import connection
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from agents.audit import Actor, acting
+from agents.models import Agent, OwnerSettings, User
+from memory.lifecycle.values import (
+    AtCap,
+    Conflict,
+    Draft,
+    Duplicate,
+    EntityRef,
+    NotAllowed,
+    Source,
+    Tombstoned,
+)
+from memory.models import Entity, EntityAlias, Evidence, Fact, FactEntity, Tombstone
+from memory.text.normal import normalise, text_hash, tombstone_digest
+from memory.vocabulary import ArchivedReason, State, Withheld
+
+LIVE = (State.PENDING, State.ACTIVE)
+
+
+@contextmanager
+def transition(owner: User, actor: Actor, reason: str) -> Iterator[None]:
+    """One transaction, in which this owner's facts change only here.
+
+    Transitions of one owner are taken one at a time, on the lock that the database's own supersede
+    rule takes: no deadlocks over chains, and a check made after it holds until the end.
+    """
+    with acting(actor, reason):
+        lock(owner)
+        yield
+
+
+def lock(owner: User) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_advisory_xact_lock(hashtextextended('supersede ' || %s, 0))", [str(owner.pk)]
+        )
+
+
+def fresh(fact: Fact) -> Fact:
+    """The row as it is now, locked. no_key: rows that point at it may still be written."""
+    return (
+        Fact.objects.select_for_update(of=("self",), no_key=True)
+        .select_related("owner", "agent")
+        .get(pk=fact.pk, owner=fact.owner_id)
+    )
+
+
+def need_person(actor: Actor) -> User:
+    if actor.person is None:
+        raise NotAllowed("Only the owner can do this, in a browser or with a review key.")
+    return actor.person
+
+
+def move(fact: Fact, *, to: State, **changes: Any) -> Fact:
+    """The guarded step: it happens only from the state that was read, or not at all."""
+    changes["state"] = to
+    if to != State.ARCHIVED:
+        changes |= {"archived_reason": "", "archived_from": "", "superseded_by": None}
+    if to == State.PENDING:
+        changes |= {"reviewer": None, "reviewed_at": None}
+    moved = Fact.objects.filter(pk=fact.pk, state=fact.state).update(**changes)
+    if moved != 1:
+        raise Conflict(Fact.objects.get(pk=fact.pk))
+    for name, value in changes.items():
+        setattr(fact, name, value)
+    return fact
+
+
+def set_aside(fact: Fact, why: ArchivedReason, successor: Fact | None = None) -> Fact:
+    return move(
+        fact,
+        to=State.ARCHIVED,
+        archived_reason=why,
+        archived_from=fact.state,
+        superseded_by=successor,
+    )
+
+
+def same_text(owner: User, agent: Agent | None, statement: str) -> QuerySet[Fact]:
+    return Fact.objects.filter(owner=owner, agent=agent, text_hash=text_hash(statement))
+
+
+def refuse_twin(owner: User, agent: Agent | None, statement: str, *but: Fact) -> None:
+    """Raises Duplicate when a live fact of this scope has the same text."""
+    twins = same_text(owner, agent, statement).filter(state__in=LIVE)
+    twin = twins.exclude(pk__in=[fact.pk for fact in but]).first()
+    if twin is not None:
+        raise Duplicate(twin)
+
+
+def refuse_return(owner: User, agent: Agent | None, statement: str) -> None:
+    """What a person rejected, forgot or purged does not come back by itself."""
+    digest = tombstone_digest(statement, settings.HASH_KEY.encode())
+    if Tombstone.objects.filter(owner=owner, digest=digest).exists():
+        raise Tombstoned
+    if (
+        Fact.objects.filter(owner=owner, text_hash=text_hash(statement))
+        .filter(state=State.ARCHIVED, archived_reason=ArchivedReason.FORGOTTEN)
+        .exists()
+    ):
+        raise Tombstoned
+    rejected = same_text(owner, agent, statement).filter(state=State.REJECTED).first()
+    if rejected is not None:
+        raise Duplicate(rejected)
+
+
+def refuse_above_cap(owner: User, agent: Agent | None) -> None:
+    caps = OwnerSettings.objects.get(owner=owner)
+    limit = caps.cap_global if agent is None else caps.cap_per_agent
+    if limit is None:
+        return
+    if Fact.objects.filter(owner=owner, agent=agent, state=State.ACTIVE).count() >= limit:
+        raise AtCap(limit, where=agent.name if agent else "all assistants")
+
+
+def insert(
+    *, owner: User, agent: Agent | None, draft: Draft, state: State, reviewer: User | None
+) -> Fact:
+    now = timezone.now()
+    fact = Fact.objects.create(
+        owner=owner,
+        agent=agent,
+        kind=draft.kind,
+        statement=draft.statement,
+        text_hash=text_hash(draft.statement),
+        language=draft.language,
+        state=state,
+        confidence=draft.confidence,
+        tags=list(draft.tags),
+        pinned=draft.pinned,
+        origin=draft.origin,
+        valid_from=draft.valid_from,
+        valid_until=draft.valid_until,
+        valid_precision=draft.valid_precision,
+        observed_at=draft.observed_at,
+        last_confirmed_at=now if reviewer else draft.observed_at,
+        withheld_for=list(draft.withheld_for),
+        withheld_detail=draft.withheld_detail,
+        reviewer=reviewer,
+        reviewed_at=now if reviewer else None,
+        conversation=draft.conversation,
+        run=draft.run,
+        prompt_version=draft.prompt_version,
+        imported_by=draft.imported_by,
+        client=draft.client,
+    )
+    attach_sources(fact, draft.sources)
+    attach_entities(fact, draft.entities)
+    return fact
+
+
+def attach_sources(fact: Fact, sources: Iterable[Source]) -> int:
+    """The number of messages that were not evidence of this fact before."""
+    wanted = {source.message.pk: source for source in sources}
+    known = fact.evidence.filter(message__in=wanted).values_list("message_id", flat=True)
+    for message in known:
+        del wanted[message]
+    Evidence.objects.bulk_create(
+        Evidence(owner_id=fact.owner_id, fact=fact, message=source.message, quote=source.quote)
+        for source in wanted.values()
+    )
+    return len(wanted)
+
+
+def move_sources(giver: Fact, taker: Fact) -> None:
+    """Evidence is never changed: the taker gets copies, and the giver keeps its own."""
+    sources = [Source(row.message, row.quote) for row in giver.evidence.select_related("message")]
+    attach_sources(taker, sources)
+    taken = set(FactEntity.objects.filter(fact=taker).values_list("entity_id", flat=True))
+    FactEntity.objects.bulk_create(
+        FactEntity(owner_id=taker.owner_id, fact=taker, entity_id=entity)
+        for entity in FactEntity.objects.filter(fact=giver).values_list("entity_id", flat=True)
+        if entity not in taken
+    )
+
+
+def attach_entities(fact: Fact, refs: Sequence[EntityRef]) -> None:
+    entities = {entity.pk: entity for entity in (_entity(fact.owner, ref) for ref in refs)}
+    FactEntity.objects.bulk_create(
+        FactEntity(owner_id=fact.owner_id, fact=fact, entity=entity) for entity in entities.values()
+    )
+
+
+def _entity(owner: User, ref: EntityRef) -> Entity:
+    """The entity of this name or alias, made if there is none; new aliases are added to it."""
+    names = {normalise(name)[:120]: name for name in (*ref.aliases, ref.name)}
+    names.pop("", None)
+    own = normalise(ref.name)[:120]
+    known = Entity.objects.filter(owner=owner, type=ref.type, aliases__normal_name=own).first()
+    entity = known or Entity.objects.create(
+        owner=owner, type=ref.type, name=ref.name, normal_name=own
+    )
+    EntityAlias.objects.bulk_create(
+        [
+            EntityAlias(owner=owner, entity=entity, name=name, normal_name=normal)
+            for normal, name in names.items()
+        ],
+        ignore_conflicts=True,
+    )
+    return entity
+
+
+def withhold(fact: Fact, why: Withheld) -> None:
+    if why not in fact.withheld_for:
+        fact.withheld_for = [why, *fact.withheld_for]
+        fact.save(update_fields=["withheld_for"])
+
+
+def version(fact: Fact) -> str:
+    """Changes whenever what a reviewer decides over changes: state, targets, and why it waits."""
+    targets = sorted(str(row.target_id) for row in fact.targets.all() if row.open)
+    seen = "|".join([fact.state, *targets, *sorted(fact.withheld_for)])
+    return hashlib.sha256(seen.encode()).hexdigest()[:16]
