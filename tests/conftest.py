@@ -17,7 +17,13 @@ from django.db import connections
 from config import embedded
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.test import Client
     from pytest_django.plugin import DjangoDbBlocker
+
+    from agents.models import Agent, User
+    from tests.factories import IssuedKey
 
 TEST_DATABASE = "test_remembrancer"
 IN_CI = os.environ.get("CI") == "true"
@@ -123,3 +129,74 @@ def _wait_for_port(port: int) -> None:
                 return
         time.sleep(0.05)
     pytest.fail(f"nothing answers on port {port}")
+
+
+@pytest.fixture
+def alice(db: None) -> "User":
+    """Owns things. Her agents: `agent` (the default one) and `second_agent`."""
+    from tests.factories import AgentFactory, UserFactory
+
+    user = UserFactory.create(username="alice")
+    AgentFactory.create(owner=user, slug="main", name="Main", is_default=True)
+    AgentFactory.create(owner=user, slug="work", name="Work")
+    return user
+
+
+@pytest.fixture
+def bob(db: None) -> "User":
+    """Owns other things, with agents of the same names, and must never see Alice's."""
+    from tests.factories import AgentFactory, UserFactory
+
+    user = UserFactory.create(username="bob")
+    AgentFactory.create(owner=user, slug="main", name="Main", is_default=True)
+    AgentFactory.create(owner=user, slug="work", name="Work")
+    return user
+
+
+@pytest.fixture
+def stranger(db: None) -> "User":
+    """Has an account, and nothing in it."""
+    from tests.factories import UserFactory
+
+    return UserFactory.create(username="stranger")
+
+
+@pytest.fixture
+def agent(alice: "User") -> "Agent":
+    return alice.agents.get(slug="main")
+
+
+@pytest.fixture
+def second_agent(alice: "User") -> "Agent":
+    return alice.agents.get(slug="work")
+
+
+@pytest.fixture
+def bobs_agent(bob: "User") -> "Agent":
+    return bob.agents.get(slug="main")
+
+
+@pytest.fixture
+def alice_key(agent: "Agent") -> "IssuedKey":
+    """Bound to `agent`; may ingest, recall, search and propose, as an assistant's key does."""
+    from tests.factories import ApiKeyFactory
+
+    return ApiKeyFactory.create(agent=agent)
+
+
+@pytest.fixture
+def bob_key(bobs_agent: "Agent") -> "IssuedKey":
+    from tests.factories import ApiKeyFactory
+
+    return ApiKeyFactory.create(agent=bobs_agent)
+
+
+@pytest.fixture
+def api() -> "Callable[[IssuedKey], Client]":
+    """A client that sends a key's bearer header: `api(alice_key).get("/api/v1/…")`."""
+    from django.test import Client
+
+    def client(key: "IssuedKey") -> Client:
+        return Client(headers={"authorization": f"Bearer {key.plaintext}"})
+
+    return client
