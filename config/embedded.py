@@ -5,8 +5,10 @@ that any command works whether or not the rest is running.
 """
 
 import atexit
+import contextlib
 import logging
 import os
+import shutil
 import subprocess
 import time
 import warnings
@@ -25,6 +27,14 @@ OWNER_ROLE = "remembrancer_owner"
 APP_ROLE = "remembrancer_app"
 DATABASE = "remembrancer"
 EXTENSIONS = ("vector", "pg_trgm", "unaccent", "btree_gin")
+
+SERVER_SETTINGS = {
+    # Other users of this machine must not reach the socket, which asks for no password.
+    "unix_socket_permissions": "0700",
+    # A failed statement must not put what people said into the server's log.
+    "log_min_error_statement": "panic",
+    "log_error_verbosity": "terse",
+}
 
 # Recovery after a crash can take long; the library itself gives up after ten seconds.
 START_SECONDS = 120
@@ -89,8 +99,9 @@ def bootstrap(server: Server, database: str = DATABASE) -> None:
         for role in (OWNER_ROLE, APP_ROLE):
             _make_role(connection, role)
         _make_database(connection, database)
-        # Other users of this machine must not reach the socket, which asks for no password.
-        connection.execute("ALTER SYSTEM SET unix_socket_permissions = '0700'")
+        for setting, value in SERVER_SETTINGS.items():
+            connection.execute(f"ALTER SYSTEM SET {setting} = '{value}'")
+        connection.execute("SELECT pg_reload_conf()")
         with psycopg.connect(server.url(SUPERUSER, database), autocommit=True) as inside:
             inside.execute("SET client_min_messages = warning")
             _prepare_schema(inside)
@@ -142,15 +153,22 @@ def _handles(folder: Path) -> Any:
 
 def drop_dead_handles(folder: Path) -> None:
     """Forgets processes that were killed: their handles would keep the server up for ever."""
-    import psutil
-
     if not folder.exists():
         return
     handles = _handles(folder)
     held = handles.get()
-    alive = [pid for pid in held if psutil.pid_exists(pid)]
+    alive = [pid for pid in held if _is_alive(pid)]
     if alive != held:
         handles.put(alive)
+
+
+def _is_alive(pid: int) -> bool:
+    import psutil
+
+    try:
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _drop_stale_pid_file(folder: Path) -> None:
@@ -170,13 +188,27 @@ def _drop_stale_pid_file(folder: Path) -> None:
 
 
 def _make_folder(home: Path) -> None:
+    """Raises StartError, with the system's reason, where nothing can be written."""
+    probe = home / f".probe-{os.getpid()}"
     try:
         home.mkdir(parents=True, exist_ok=True)
-        probe = home / f".probe-{os.getpid()}"
         probe.write_bytes(b"x" * 4096)
-        probe.unlink()
     except OSError as error:
         raise StartError(f"Can't write to {home}: {error.strerror}.") from error
+    finally:
+        with contextlib.suppress(OSError):
+            probe.unlink(missing_ok=True)
+
+
+def require_space(home: Path, least: int) -> None:
+    """A database that runs out of space stops in the middle; better not to start."""
+    _make_folder(home)
+    free = shutil.disk_usage(home).free
+    if free < least:
+        raise StartError(
+            f"The disk of {home} is full: {free // 1_000_000} MB are free, "
+            f"at least {least // 1_000_000} MB are needed."
+        )
 
 
 def _start(folder: Path) -> Any:

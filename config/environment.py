@@ -23,11 +23,24 @@ def strict_bool(env: environ.Env, name: str, *, default: bool) -> bool:
     return value in TRUE
 
 
-def local_secret(home: Path, name: str, *, make: bool) -> str:
-    """The secret kept in home/secrets, made on first use; empty where there is none to make."""
+def strict_int(env: environ.Env, name: str, *, default: int) -> int:
+    value = env.str(name, default="").strip()
+    if value and not value.isdecimal():
+        raise StartError(f"{name} is {value!r}; it must be a number.")
+    return int(value or default)
+
+
+def secret(env: environ.Env, name: str, home: Path, *, make: bool) -> str:
+    """From the environment, or else the one kept in home/secrets, made on first use.
+
+    Raises StartError where there is neither: no server may start on a secret that others know.
+    """
+    value = env.str(name, default="").strip()
+    if value:
+        return str(value)
     if not make:
-        return ""
-    path = home / "secrets" / name
+        raise StartError(f"{name} is not set. With DATABASE_URL set there is no default for it.")
+    path = home / "secrets" / name.lower()
     try:
         if not path.exists():
             _write_once(path, secrets.token_urlsafe(48))
@@ -54,7 +67,7 @@ def _write_once(path: Path, value: str) -> None:
 def databases(env: environ.Env) -> dict[str, dict[str, Any]]:
     """Alias default is the application's role, owner that of the tables (for migrations only)."""
     found = _remote(env) if env.str("DATABASE_URL", default="") else _embedded()
-    size = env.int("DATABASE_POOL_SIZE", default=0)
+    size = strict_int(env, "DATABASE_POOL_SIZE", default=0)
     if size > 0:
         # Worth it in the web server only: commands are short, and workers have few threads.
         pool = {"min_size": 1, "max_size": size, "timeout": 10}
@@ -75,3 +88,9 @@ def _embedded() -> dict[str, dict[str, Any]]:
         alias: {"ENGINE": "config.postgres", "NAME": embedded.DATABASE, "USER": role, "HOST": ""}
         for alias, role in roles.items()
     }
+
+
+def broker_folders(folder: Path) -> dict[str, str]:
+    """One folder for both directions, so that any process can send and receive."""
+    messages, control = str(folder / "messages"), str(folder / "control")
+    return {"data_folder_in": messages, "data_folder_out": messages, "control_folder": control}

@@ -4,8 +4,15 @@ from pathlib import Path
 
 import django_stubs_ext
 import environ
+from csp.constants import NONE, SELF
 
-from config.environment import databases, local_secret, strict_bool
+from config.environment import (
+    broker_folders,
+    databases,
+    secret,
+    strict_bool,
+    strict_int,
+)
 
 django_stubs_ext.monkeypatch()
 
@@ -17,11 +24,16 @@ HOME = Path(env.str("REMEMBRANCER_HOME", default="") or BASE_DIR / ".data").reso
 # With no DATABASE_URL everything runs on this machine, with its data and secrets in HOME.
 EMBEDDED = not env.str("DATABASE_URL", default="")
 DEBUG = strict_bool(env, "DEBUG", default=False)
-SECRET_KEY = env.str("SECRET_KEY", default="") or local_secret(HOME, "secret_key", make=EMBEDDED)
+SECRET_KEY = secret(env, "SECRET_KEY", HOME, make=EMBEDDED)
 # Keys the hashes that purged facts leave behind. Not SECRET_KEY, so that the one can be changed
 # without forgetting what was purged.
-HASH_KEY = env.str("HASH_KEY", default="") or local_secret(HOME, "hash_key", make=EMBEDDED)
-ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+HASH_KEY = secret(env, "HASH_KEY", HOME, make=EMBEDDED)
+
+PORT = strict_int(env, "PORT", default=8000)
+PUBLIC_URL = env.str("PUBLIC_URL", default="").rstrip("/") or f"http://127.0.0.1:{PORT}"
+# Health checks ask on the loopback interface, whatever the name that people use.
+ALLOWED_HOSTS = [*env.list("ALLOWED_HOSTS", default=[]), "localhost", "127.0.0.1", "[::1]"]
+CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 
 INSTALLED_APPS = [
     "django.contrib.admin",
@@ -48,6 +60,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "agents.middleware.AuditContext",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -77,12 +90,104 @@ TEMPLATES = [
 # Two roles on one database: the application may not own tables; migrations run as their owner.
 DATABASES = databases(env)
 
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "/review/"
+LOGOUT_REDIRECT_URL = "login"
+
 USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English")]
+
 STATIC_URL = "static/"
 STATIC_ROOT = BASE_DIR / "staticfiles"
 STATICFILES_DIRS = [BASE_DIR / "static"]
+# The embedded set-up serves the files where they lie; an image has them collected, compressed and
+# named by their content.
+WHITENOISE_USE_FINDERS = EMBEDDED
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if EMBEDDED
+        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+    },
+}
+
+# Said by the operator, because a proxy in front hides it. It must set X-Forwarded-Proto itself.
+HTTPS = strict_bool(env, "HTTPS", default=False)
+if HTTPS:
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    SECURE_SSL_REDIRECT = True
+    SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
+    SECURE_HSTS_SECONDS = 31_536_000
+    SESSION_COOKIE_SECURE = True
+    CSRF_COOKIE_SECURE = True
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_NAME = "remembrancer_session"
+CSRF_COOKIE_NAME = "remembrancer_csrf"
+CSRF_COOKIE_HTTPONLY = True
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "same-origin"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+    }
+}
+
+# The broker carries hints only: ids of rows to look at. No result is kept, and losing it loses
+# nothing. Without REDIS_URL it is a folder.
+REDIS_URL = env.str("REDIS_URL", default="")
+BROKER_FOLDER = HOME / "broker"
+CELERY_BROKER_URL = REDIS_URL or "filesystem://localhost//"
+CELERY_BROKER_TRANSPORT_OPTIONS = {} if REDIS_URL else broker_folders(BROKER_FOLDER)
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_DEFAULT_QUEUE = "remembrancer"
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_BEAT_SCHEDULE = {
+    # A sweep that no worker took within its minute is worth nothing: the next one looks again.
+    "sweep": {"task": "memory.tasks.sweep", "schedule": 60.0, "options": {"expires": 55}},
+}
+
+LOG_LEVEL = env.str("LOG_LEVEL", default="INFO").upper()
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "plain": {
+            "()": "config.logs.TextFreeFormatter",
+            "format": "{asctime} {levelname} {name} {message}",
+            "style": "{",
+        }
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
+    "loggers": {
+        # They write request bodies, and a line for every request to a model.
+        "httpx": {"level": "WARNING"},
+        "httpcore": {"level": "WARNING"},
+        "openai": {"level": "WARNING"},
+        "anthropic": {"level": "WARNING"},
+        # Django's own handlers would write everything twice.
+        "django": {"handlers": [], "level": "INFO"},
+        "django.server": {"handlers": [], "level": "INFO", "propagate": True},
+    },
+}
 
 # disabled, default_off or default_on: what holds for owners who never chose (design: double gate).
 MEMORY_MODE = env.str("MEMORY_MODE", default="default_on")

@@ -19,3 +19,8 @@ class Command(migrate.Command):
                 "the application's own role may not change them."
             )
         return super().execute(*args, **options)
+
+    def get_check_kwargs(self, options: dict[str, Any]) -> Any:
+        """Looks at the application's role too: the last moment before it could own tables."""
+        kwargs: dict[Any, Any] = dict(super().get_check_kwargs(options))
+        return {**kwargs, "databases": ["default", options["database"]]}
