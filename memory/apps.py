@@ -7,6 +7,9 @@ class MemoryConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from conversations.signals import branch_left
+        from memory.branches import on_branch_left
         from memory.grants import restrict_application_role
 
         post_migrate.connect(restrict_application_role, sender=self)
+        branch_left.connect(on_branch_left)
