@@ -12,6 +12,13 @@ from agents.gate import MODES
 
 SHORTEST_SECRET = 32
 
+ROLE_QUERY = """
+    SELECT rolsuper OR rolbypassrls OR rolcreaterole,
+           EXISTS (SELECT FROM pg_class WHERE relowner = r.oid AND relkind IN ('r', 'p')
+                   AND relnamespace = 'public'::regnamespace)
+    FROM pg_roles r WHERE rolname = current_user
+"""
+
 Apps = Sequence[AppConfig] | None
 
 
@@ -71,12 +78,7 @@ def check_application_role(
     if not databases or "default" not in databases:
         return []
     with connections["default"].cursor() as cursor:
-        cursor.execute(
-            "SELECT rolsuper OR rolbypassrls OR rolcreaterole, EXISTS ("
-            "  SELECT FROM pg_class WHERE relowner = r.oid"
-            "  AND relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p'))"
-            " FROM pg_roles r WHERE rolname = current_user"
-        )
+        cursor.execute(ROLE_QUERY)
         mighty, owns = cursor.fetchone()
     return _about_role(mighty=mighty, owns=owns)
 

@@ -13,6 +13,7 @@ from config.environment import (
     strict_bool,
     strict_int,
 )
+from config.llm_routes import llm_route
 
 django_stubs_ext.monkeypatch()
 
@@ -105,10 +106,10 @@ LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English")]
 
 STATIC_URL = "static/"
-STATIC_ROOT = BASE_DIR / "staticfiles"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 # The embedded set-up serves the files where they lie; an image has them collected, compressed and
 # named by their content.
+STATIC_ROOT = None if EMBEDDED else BASE_DIR / "staticfiles"
 WHITENOISE_USE_FINDERS = EMBEDDED
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
@@ -181,6 +182,8 @@ LOGGING = {
         # They write request bodies, and a line for every request to a model.
         "httpx": {"level": "WARNING"},
         "httpcore": {"level": "WARNING"},
+        "httpx2": {"level": "WARNING"},
+        "httpcore2": {"level": "WARNING"},
         "openai": {"level": "WARNING"},
         "anthropic": {"level": "WARNING"},
         # Django's own handlers would write everything twice.
@@ -191,3 +194,16 @@ LOGGING = {
 
 # disabled, default_off or default_on: what holds for owners who never chose (design: double gate).
 MEMORY_MODE = env.str("MEMORY_MODE", default="default_on")
+
+# The language model that reads conversations, and the one for conversations marked sensitive,
+# which wait where it is not set. Without LLM_MODEL the built-in rules read the others.
+LLM_ROUTES = {"general": llm_route(env, "LLM"), "private": llm_route(env, "LLM_PRIVATE")}
+# For one question to the model, its one retry included.
+LLM_TIMEOUT_SECONDS = strict_int(env, "LLM_TIMEOUT_SECONDS", default=180)
+LLM_MAX_INPUT_TOKENS = strict_int(env, "LLM_MAX_INPUT_TOKENS", default=60_000)
+LLM_MAX_OUTPUT_TOKENS = strict_int(env, "LLM_MAX_OUTPUT_TOKENS", default=8_000)
+# Renewed before every question to the model, so that it only has to outlast one of them. After a
+# crash of the worker an owner's conversations wait for it to run out.
+EXTRACTION_LEASE_SECONDS = strict_int(
+    env, "EXTRACTION_LEASE_SECONDS", default=LLM_TIMEOUT_SECONDS + 60
+)

@@ -1,0 +1,31 @@
+"""The two ways to a language model, as the environment names them. Only operators set them."""
+
+import environ
+
+from config.errors import StartError
+
+PROVIDERS = ("openai", "anthropic")
+OUTPUTS = ("tool", "schema", "prompt")
+
+
+def llm_route(env: environ.Env, prefix: str) -> dict[str, str]:
+    """Values for memory.llm.Route, an empty model where the route is not set. Raises StartError."""
+    route = {
+        "model": env.str(f"{prefix}_MODEL", default="").strip(),
+        "base_url": env.str(f"{prefix}_BASE_URL", default="").strip().rstrip("/"),
+        "api_key": env.str(f"{prefix}_API_KEY", default="").strip(),
+        "provider": env.str(f"{prefix}_PROVIDER", default="").strip().lower() or PROVIDERS[0],
+        "output": env.str(f"{prefix}_OUTPUT", default="").strip().lower() or OUTPUTS[0],
+    }
+    _one_of(f"{prefix}_PROVIDER", route["provider"], PROVIDERS)
+    _one_of(f"{prefix}_OUTPUT", route["output"], OUTPUTS)
+    if not route["model"] and (route["base_url"] or route["api_key"]):
+        raise StartError(f"{prefix}_MODEL is not set. Name the model that the endpoint serves.")
+    if route["base_url"] and not route["base_url"].startswith(("http://", "https://")):
+        raise StartError(f"{prefix}_BASE_URL must start with http:// or https://.")
+    return route
+
+
+def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise StartError(f"{name} is {value!r}; it must be one of {', '.join(allowed)}.")

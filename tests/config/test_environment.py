@@ -1,0 +1,95 @@
+import stat
+from pathlib import Path
+
+import environ
+import pytest
+
+from config.environment import databases, secret, strict_bool, strict_int
+from config.errors import StartError
+
+SERVER = {"DATABASE_URL": "postgres://app:pw@db/memory"}
+
+
+def env(monkeypatch: pytest.MonkeyPatch, **values: str) -> environ.Env:
+    for name in ("DATABASE_URL", "MIGRATION_DATABASE_URL", "DATABASE_POOL_SIZE"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in values.items():
+        monkeypatch.setenv(name, value)
+    return environ.FileAwareEnv()
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [("true", True), ("1", True), ("Yes", True), ("false", False), ("off", False), ("", True)],
+)
+def test_booleans_are_read(monkeypatch: pytest.MonkeyPatch, said: str, meant: bool) -> None:
+    assert strict_bool(env(monkeypatch, FLAG=said), "FLAG", default=True) is meant
+
+
+@pytest.mark.parametrize("said", ["ture", "2", "none", "y"])
+def test_a_mistyped_boolean_is_not_taken_for_false(
+    monkeypatch: pytest.MonkeyPatch, said: str
+) -> None:
+    with pytest.raises(StartError, match=r"FLAG is .* must be true or false"):
+        strict_bool(env(monkeypatch, FLAG=said), "FLAG", default=False)
+
+
+def test_a_number_must_be_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert strict_int(env(monkeypatch, PORT="9000"), "PORT", default=8000) == 9000
+    with pytest.raises(StartError, match="PORT"):
+        strict_int(env(monkeypatch, PORT="80a"), "PORT", default=8000)
+
+
+def test_a_server_refuses_to_start_without_its_secret(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("SECRET_KEY", raising=False)
+    with pytest.raises(StartError, match="SECRET_KEY is not set"):
+        secret(env(monkeypatch), "SECRET_KEY", tmp_path, make=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_local_secret_is_made_once_and_only_its_owner_reads_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("SECRET_KEY", raising=False)
+    first = secret(env(monkeypatch), "SECRET_KEY", tmp_path, make=True)
+    assert len(first) >= 48
+    assert secret(env(monkeypatch), "SECRET_KEY", tmp_path, make=True) == first
+    assert secret(env(monkeypatch), "HASH_KEY", tmp_path, make=True) != first
+    (path,) = tmp_path.glob("secrets/secret_key")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_a_secret_can_come_from_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("from a file\n")
+    monkeypatch.delenv("SECRET_KEY", raising=False)
+    found = secret(
+        env(monkeypatch, SECRET_KEY_FILE=str(tmp_path / "key")), "SECRET_KEY", tmp_path, make=False
+    )
+    assert found == "from a file"
+
+
+def test_without_a_url_both_roles_are_on_the_embedded_server(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = databases(env(monkeypatch))
+    assert found["default"]["USER"] == "remembrancer_app"
+    assert found["owner"]["USER"] == "remembrancer_owner"
+    assert {entry["ENGINE"] for entry in found.values()} == {"config.postgres"}
+
+
+def test_a_server_has_the_migration_role_only_where_it_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert set(databases(env(monkeypatch, **SERVER))) == {"default"}
+    both = databases(env(monkeypatch, **SERVER, MIGRATION_DATABASE_URL="postgres://o:pw@db/memory"))
+    assert both["owner"]["USER"] == "o"
+
+
+def test_only_the_applications_role_gets_a_pool(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "OPTIONS" not in databases(env(monkeypatch, **SERVER))["default"]
+    found = databases(env(monkeypatch, DATABASE_POOL_SIZE="7"))
+    assert found["default"]["OPTIONS"]["pool"]["max_size"] == 7
+    assert "OPTIONS" not in found["owner"]
