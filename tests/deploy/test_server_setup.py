@@ -1,0 +1,117 @@
+"""docker-compose.yml can't be started where there is no Docker, so what it says is looked at, and
+the script that makes its roles is run for real."""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+import yaml
+
+from config import embedded
+
+ROOT = Path(__file__).parents[2]
+SECRETS = ["SECRET_KEY", "HASH_KEY", "APP_PASSWORD", "OWNER_PASSWORD", "POSTGRES_PASSWORD"]
+
+
+@pytest.fixture(scope="module")
+def compose() -> dict[str, Any]:
+    document: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+    return document
+
+
+def test_every_service_says_whether_it_is_well(compose: dict[str, Any]) -> None:
+    services = compose["services"]
+    assert set(services) == {"postgres", "redis", "migrate", "web", "worker", "beat"}
+    assert {name for name in services if "healthcheck" not in services[name]} == {"migrate"}
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_no_secret_has_a_default(name: str) -> None:
+    uses = re.findall(r"\$\{" + name + r"\b[^}]*\}", (ROOT / "docker-compose.yml").read_text())
+    assert uses
+    assert all(use.startswith("${" + name + ":?") for use in uses)
+
+
+def test_only_the_migration_gets_the_role_that_owns_tables(compose: dict[str, Any]) -> None:
+    holders = {
+        name
+        for name, service in compose["services"].items()
+        if "OWNER_PASSWORD" in str(service["environment" if "environment" in service else "image"])
+    }
+    assert holders == {"migrate", "postgres"}
+
+
+def test_nothing_but_the_web_server_can_be_reached(compose: dict[str, Any]) -> None:
+    services = compose["services"]
+    assert {name for name in services if "ports" in services[name]} == {"web"}
+    assert services["web"]["ports"] == ["127.0.0.1:${PORT:-8000}:8000"]
+    assert services["postgres"]["networks"] == services["redis"]["networks"] == ["inner"]
+    assert compose["networks"]["inner"]["internal"] is True
+
+
+def test_what_it_starts_exists(compose: dict[str, Any]) -> None:
+    for script in ("docker/web", "docker/worker", "docker/roles.sh"):
+        assert os.access(ROOT / script, os.X_OK)
+        subprocess.run(["sh", "-n", ROOT / script], check=True)
+    assert compose["services"]["web"]["command"] == ["docker/web"]
+    assert compose["services"]["worker"]["command"] == ["docker/worker"]
+
+
+@pytest.fixture(scope="module")
+def scripted() -> Iterator[embedded.Server]:
+    """A server whose database docker/roles.sh prepared, as the image's first start does."""
+    home = Path(tempfile.mkdtemp(prefix="remembrancer-test-"))
+    server = embedded.join(home, "unused")
+    with psycopg.connect(server.url(embedded.SUPERUSER, "postgres"), autocommit=True) as connection:
+        connection.execute("DROP DATABASE unused")
+        connection.execute("CREATE DATABASE remembrancer")
+        for role in (embedded.OWNER_ROLE, embedded.APP_ROLE):
+            connection.execute(f"DROP ROLE {role}")
+    environment = {
+        "PATH": f"{embedded.program('psql').parent}:{os.environ['PATH']}",
+        "PGHOST": server.host,
+        "PGPORT": str(server.port),
+        "POSTGRES_USER": embedded.SUPERUSER,
+        "POSTGRES_DB": "remembrancer",
+        "OWNER_PASSWORD": 'it\'s a "quoted" one',
+        "APP_PASSWORD": "$other",
+    }
+    subprocess.run([ROOT / "docker/roles.sh"], env=environment, check=True, capture_output=True)
+    yield server
+    embedded.leave(server)
+    shutil.rmtree(home)
+
+
+LIKENESS = {
+    "roles": """
+        SELECT rolname, rolsuper, rolcreaterole, rolcreatedb, rolcanlogin, rolbypassrls
+        FROM pg_roles WHERE rolname LIKE 'remembrancer%' ORDER BY 1""",
+    "extensions": "SELECT extname FROM pg_extension ORDER BY 1",
+    "owners": """
+        SELECT d.datdba::regrole::text, n.nspowner::regrole::text, n.nspacl::text
+        FROM pg_database d, pg_namespace n
+        WHERE d.datname = current_database() AND n.nspname = 'public'""",
+    "default rights": """
+        SELECT defaclrole::regrole::text, defaclobjtype, defaclacl::text
+        FROM pg_default_acl ORDER BY 1, 2""",
+}
+
+
+@pytest.mark.parametrize("what", LIKENESS)
+def test_the_script_prepares_what_the_embedded_set_up_prepares(
+    what: str, scripted: embedded.Server, postgres: embedded.Server
+) -> None:
+    def ask(server: embedded.Server, database: str) -> list[Any]:
+        with psycopg.connect(server.url(embedded.SUPERUSER, database)) as connection:
+            return connection.execute(LIKENESS[what]).fetchall()
+
+    expected = ask(postgres, "test_remembrancer")
+    assert expected
+    assert ask(scripted, "remembrancer") == expected
