@@ -1,5 +1,9 @@
 """The gates: what a proposal may become. Pure functions; the model proposes, this decides."""
 
+from memory.policy.activation import activation, remember_state
+from memory.policy.difference import Aspect, Difference, differs
+from memory.policy.resolve import count_gates, gate_of, resolve, without_reflector
+from memory.policy.screen import screen, screen_batch
 from memory.policy.values import (
     AddEvidence,
     Create,
@@ -18,7 +22,9 @@ from memory.policy.values import (
 
 __all__ = [
     "AddEvidence",
+    "Aspect",
     "Create",
+    "Difference",
     "Dropped",
     "Known",
     "Neighbour",
@@ -30,4 +36,13 @@ __all__ = [
     "Stored",
     "Supersede",
     "WindowMessage",
+    "activation",
+    "count_gates",
+    "differs",
+    "gate_of",
+    "remember_state",
+    "resolve",
+    "screen",
+    "screen_batch",
+    "without_reflector",
 ]

@@ -103,7 +103,7 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True)
 class Create:
-    """`details` says, for a reason that has a finding, what was found: {"directive": "from now on"}.
+    """`details` says what was found, for a reason that has a finding: DIRECTIVE: "from now on".
 
     `beside` is a fact that looks like it, for the review card.
     """

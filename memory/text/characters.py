@@ -38,7 +38,7 @@ def is_variation_selector(char: str) -> bool:
 
 def is_hidden(char: str) -> bool:
     """Leaves no mark by itself. Line breaks and tabs are spaces, not hidden."""
-    if char.isspace():
+    if char in "\t\n\v\f\r\x85":
         return False
     return (
         unicodedata.category(char) in {"Cf", "Cc", "Cs"} and char not in PRINTED_FORMATS

@@ -1,18 +1,24 @@
 """Verbatim quotes: the same characters, up to runs of white space and the shape of quote marks."""
 
+from collections.abc import Iterator
+
 _MARKS = {**dict.fromkeys("‘’‚‛", "'"), **dict.fromkeys("“”„‟«»", '"')}
 
 
-def find_quote(message: str, quote: str) -> tuple[int, int] | None:
-    """Where the quote stands in the message, as a half-open range of its characters."""
+def find_quotes(message: str, quote: str) -> Iterator[tuple[int, int]]:
+    """Where the quote stands in the message, as half-open ranges of its characters."""
     wanted = _fold(quote)[0].strip()
     if not any(char.isalnum() for char in wanted):
-        return None
+        return
     folded, positions = _fold(message)
     start = folded.find(wanted)
-    if start < 0:
-        return None
-    return positions[start], positions[start + len(wanted) - 1] + 1
+    while start >= 0:
+        yield positions[start], positions[start + len(wanted) - 1] + 1
+        start = folded.find(wanted, start + len(wanted))
+
+
+def find_quote(message: str, quote: str) -> tuple[int, int] | None:
+    return next(find_quotes(message, quote), None)
 
 
 def contains_quote(message: str, quote: str) -> bool:
