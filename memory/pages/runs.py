@@ -1,0 +1,59 @@
+"""What extraction did: its runs, what each found, and what each dropped and why."""
+
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from agents.desk import DeskRequest, desk
+from memory.access import run_of, runs_of
+from memory.models import ExtractionRun
+from memory.pages.paging import newest_first
+from memory.scope import facts_of
+from memory.vocabulary import Gate
+
+# What one run can hold at most is a few dozen; this only bounds the page.
+SHOWN = 200
+COUNTS = {
+    "candidates": "Proposed",
+    "created": "New candidates",
+    "activated": "Made active by policy",
+    "superseding": "Corrections",
+    "reinforced": "Restated active facts",
+    "evidence_added": "Added evidence to a waiting one",
+}
+
+
+@require_GET
+@desk
+def runs(request: DeskRequest) -> HttpResponse:
+    found = runs_of(request.user)
+    state = request.GET.get("state", "")
+    if state in ExtractionRun.State.values:
+        found = found.filter(state=state)
+    listing = newest_first(found, "started_at", request.GET.get("after", ""))
+    context = {"listing": listing, "state": state, "states": ExtractionRun.State.choices}
+    return render(request, "memory/runs.html", context)
+
+
+@require_GET
+@desk
+def run(request: DeskRequest, run_id: UUID) -> HttpResponse:
+    row = run_of(request.user, run_id)
+    context = {
+        "run": row,
+        "counts": [(label, row.counts.get(name, 0)) for name, label in COUNTS.items()],
+        "gates": _gates(row),
+        "facts": facts_of(request.user).filter(run=row).select_related("agent")[:SHOWN],
+        "dropped": row.dropped.select_related("message", "fact")[:SHOWN],
+    }
+    return render(request, "memory/run.html", context)
+
+
+def _gates(run: ExtractionRun) -> list[tuple[str, int]]:
+    dropped: dict[str, int] = run.counts.get("dropped", {})
+    return [
+        (Gate(gate).label if gate in Gate.values else gate, count)
+        for gate, count in sorted(dropped.items(), key=lambda item: -item[1])
+    ]

@@ -1,0 +1,98 @@
+"""What a person may say about a candidate or a fact, and how it becomes an edit."""
+
+from datetime import date, datetime, time, timedelta
+from typing import Any
+
+from django import forms
+from django.utils import timezone
+
+from memory.lifecycle import Edit
+from memory.models import Fact
+from memory.vocabulary import Kind, Precision, Tag
+
+MAX_STATEMENT = 500
+
+
+class Day(forms.DateInput):
+    input_type = "date"
+
+    def __init__(self) -> None:
+        super().__init__(format="%Y-%m-%d")
+
+
+class EditForm(forms.Form):
+    """`until` is the last day on which it holds; a fact stores the moment after it."""
+
+    statement = forms.CharField(
+        max_length=MAX_STATEMENT,
+        widget=forms.Textarea(attrs={"rows": 3, "autofocus": True}),
+    )
+    kind = forms.ChoiceField(choices=Kind.choices)
+    since = forms.DateField(label="Holds from", required=False, widget=Day)
+    until = forms.DateField(label="Holds until, this day included", required=False, widget=Day)
+    tags = forms.MultipleChoiceField(
+        choices=[(tag.value, tag.label) for tag in Tag],
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+    pinned = forms.BooleanField(label="Pin it: it rides along on every turn", required=False)
+
+    @classmethod
+    def of(cls, fact: Fact, data: Any = None) -> "EditForm":
+        return cls(data, initial=_initial(fact), auto_id=f"id-{fact.pk}-%s", label_suffix="")
+
+    def clean_statement(self) -> str:
+        return " ".join(str(self.cleaned_data["statement"]).split())
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or self.cleaned_data
+        since, until = values.get("since"), values.get("until")
+        if since and until and until < since:
+            self.add_error("until", "It can't end before it begins.")
+        return values
+
+    def edit(self, fact: Fact) -> Edit:
+        """Days that were left alone keep the moment and precision they had."""
+        values = self.cleaned_data
+        dated = {"since", "until"} & set(self.changed_data)
+        return Edit(
+            statement=values["statement"],
+            kind=Kind(values["kind"]),
+            tags=tuple(Tag(tag) for tag in values["tags"]),
+            valid_from=_start(values["since"]) if "since" in dated else fact.valid_from,
+            valid_until=_end(values["until"]) if "until" in dated else fact.valid_until,
+            valid_precision=Precision.DAY if dated else Precision(fact.valid_precision),
+            pinned=values["pinned"],
+        )
+
+
+class RejectForm(forms.Form):
+    reason = forms.CharField(max_length=200, required=False)
+
+
+def _initial(fact: Fact) -> dict[str, Any]:
+    return {
+        "statement": fact.statement,
+        "kind": fact.kind,
+        "since": _day(fact.valid_from),
+        "until": _day(last_moment(fact.valid_until)),
+        "tags": fact.tags,
+        "pinned": fact.pinned,
+    }
+
+
+def last_moment(until: datetime | None) -> datetime | None:
+    """Validity is half-open; people say the last day on which something holds."""
+    return until - timedelta(microseconds=1) if until else None
+
+
+def _day(moment: datetime | None) -> date | None:
+    return timezone.localdate(moment) if moment else None
+
+
+def _start(day: date | None) -> datetime | None:
+    return timezone.make_aware(datetime.combine(day, time.min)) if day else None
+
+
+def _end(day: date | None) -> datetime | None:
+    return _start(day + timedelta(days=1)) if day else None

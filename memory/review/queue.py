@@ -1,0 +1,98 @@
+"""What waits for the owner, in the order in which it is worked through."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby, zip_longest
+from uuid import UUID
+
+from django.db.models import Prefetch, Q, QuerySet
+
+from agents.models import User
+from conversations.models import Conversation
+from memory.models import CorrectionTarget, Evidence, Fact
+from memory.review.cards import Card, card
+from memory.scope import facts_of
+from memory.vocabulary import State
+
+PAGE = 20
+NO_CONVERSATION = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Candidates of one conversation; without one they were proposed directly."""
+
+    conversation: Conversation | None
+    cards: list[Card]
+
+
+@dataclass(frozen=True, slots=True)
+class QueuePage:
+    groups: list[Group]
+    next_key: str
+
+
+def waiting(owner: User, now: datetime) -> QuerySet[Fact]:
+    awake = Q(snoozed_until__isnull=True) | Q(snoozed_until__lte=now)
+    return facts_of(owner).filter(awake, state=State.PENDING)
+
+
+def page(owner: User, now: datetime, after: str = "") -> QueuePage:
+    """The candidates that follow the key `after`; a key that makes no sense starts anew."""
+    facts = list(_with_details(_after(waiting(owner, now), after))[: PAGE + 1])
+    shown, more = facts[:PAGE], len(facts) > PAGE
+    return QueuePage(groups=groups(shown), next_key=key(shown[-1]) if more else "")
+
+
+def groups(facts: Sequence[Fact]) -> list[Group]:
+    cards = [card(fact, next_fact) for fact, next_fact in zip_longest(facts, facts[1:])]
+    return [
+        Group(conversation=conversation, cards=list(members))
+        for conversation, members in groupby(cards, key=lambda card: card.fact.conversation)
+    ]
+
+
+def one(fact: Fact) -> Card:
+    """The card of a single candidate, with what it needs loaded anew."""
+    return card(_with_details(facts_of(fact.owner).filter(pk=fact.pk)).get(), None)
+
+
+def key(fact: Fact) -> str:
+    return f"{fact.conversation_id or NO_CONVERSATION}.{fact.pk}"
+
+
+def _after(facts: QuerySet[Fact], after: str) -> QuerySet[Fact]:
+    """Ids are in the order of time: the newest conversation first, its candidates as they came.
+
+    What has no conversation comes first, as NULL does in a descending index.
+    """
+    place = _parse(after)
+    if place is None:
+        return facts
+    conversation, last = place
+    if conversation is None:
+        return facts.filter(Q(conversation__isnull=False) | Q(pk__gt=last))
+    # The first condition is what the index can start from.
+    return facts.filter(conversation__lte=conversation).filter(
+        Q(conversation__lt=conversation) | Q(pk__gt=last)
+    )
+
+
+def _parse(after: str) -> tuple[UUID | None, UUID] | None:
+    conversation, _, fact = after.partition(".")
+    try:
+        return None if conversation == NO_CONVERSATION else UUID(conversation), UUID(fact)
+    except ValueError:
+        return None
+
+
+def _with_details(facts: QuerySet[Fact]) -> QuerySet[Fact]:
+    """All that a card shows, in a number of queries that does not grow with the rows."""
+    targets = CorrectionTarget.objects.filter(open=True).select_related("target__agent")
+    evidence = Evidence.objects.select_related("message")
+    return (
+        facts.select_related("owner", "agent", "run", "conversation__agent")
+        .prefetch_related(Prefetch("targets", targets), Prefetch("evidence", evidence))
+        .order_by("-conversation_id", "pk")
+    )

@@ -1,0 +1,27 @@
+from django.urls import path
+from django.views.generic import RedirectView
+
+from memory.pages import conversations, facts, runs
+from memory.review import views as review
+
+urlpatterns = [
+    path("", RedirectView.as_view(pattern_name="review"), name="home"),
+    path("review/", review.review, name="review"),
+    path("review/<uuid:fact_id>/", review.candidate, name="candidate"),
+    path("review/<uuid:fact_id>/confirm/", review.confirm, name="confirm"),
+    path("review/<uuid:fact_id>/edit/", review.edit, name="edit"),
+    path("review/<uuid:fact_id>/reject/", review.reject, name="reject"),
+    path("review/<uuid:fact_id>/take-back/", review.take_back, name="take-back"),
+    path("facts/", facts.facts, name="facts"),
+    path("facts/<uuid:fact_id>/", facts.fact, name="fact"),
+    path("facts/<uuid:fact_id>/correct/", facts.correct, name="fact-correct"),
+    path("facts/<uuid:fact_id>/forget/", facts.forget, name="fact-forget"),
+    path("facts/<uuid:fact_id>/restore/", facts.restore, name="fact-restore"),
+    path("facts/<uuid:fact_id>/reconsider/", facts.reconsider, name="fact-reconsider"),
+    path("facts/<uuid:fact_id>/pin/", facts.pin, name="fact-pin"),
+    path("facts/<uuid:fact_id>/move/", facts.move, name="fact-move"),
+    path("conversations/", conversations.conversations, name="conversations"),
+    path("conversations/<uuid:conversation_id>/", conversations.conversation, name="conversation"),
+    path("runs/", runs.runs, name="runs"),
+    path("runs/<uuid:run_id>/", runs.run, name="run"),
+]
