@@ -24,7 +24,8 @@ _SPACED = """
     immer|niemals?|ab\\s+(?:jetzt|sofort|heute)|von\\s+(?:jetzt|nun)\\s+an|künftig|in\\s+zukunft|stets|auf\\s+keinen\\s+fall|jedes\\s+mal
     (?:muss|musst|müssen|soll|sollst|sollte|sollen|darf(?:st)?\\s+nicht)|stelle?\\s+sicher|achte\\s+darauf|antworte\\s+(?:nur|mit|auf)
 
-    toujours|(?<!n'a\\ )jamais|désormais|dorénavant|à\\s+partir\\s+de\\s+maintenant|à\\s+l'avenir|chaque\\s+fois
+    toujours|(?<!n'a\\ )jamais|désormais|dorénavant|à\\s+partir\\s+de\\s+maintenant|à\\s+l'avenir
+    chaque\\s+fois
     en\\s+aucun\\s+cas
     (?:dois|doit|devez|doivent|devrais|devrait|faut|veille[rz]?\\s+à|assure[rz]?-(?:toi|vous)|n'oublie[rz]?\\s+pas)
 

@@ -77,7 +77,7 @@ def _either(alternatives: str) -> str:
 
 
 _PASTED_NOUNS = """
-    e-?mails?|letters?|texts?|articles?|messages?|documents?|logs?|errors?|outputs?|transcripts?
+    (?:e-?)?mails?|memos?|reports?|poems?|lyrics|abstracts?|chapters?|letters?|texts?|articles?|messages?|documents?|logs?|errors?|outputs?|transcripts?
     code|snippets?|conversations?|essays?|posts?|reviews?|stor(?:y|ies)|paragraphs?|passages?
     excerpts?|quotes?|resume|cv|bio|notes|below|following|prompt|input|question|description
     brief|nachricht|artikel|folgende[nrsm]?|unten|dokument|fehlermeldung
