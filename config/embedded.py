@@ -74,7 +74,8 @@ def leave(server: Server) -> None:
 
 def holders(server: Server) -> list[int]:
     """The other processes that use the server."""
-    return [pid for pid in _handles(server.folder).get() if pid != os.getpid()]
+    held = _handles(server.folder).get()
+    return [pid for pid in held if pid != os.getpid() and _is_alive(pid)]
 
 
 def is_running(server: Server) -> bool:

@@ -28,6 +28,13 @@ class TextFreeFormatter(logging.Formatter):
         return "\n".join(_lines(ei[1])) if ei[1] is not None else ""
 
 
+class NoHealthChecks(logging.Filter):
+    """A 503 while the model loads is an answer, not an error; health.py logs what is wrong."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return getattr(getattr(record, "request", None), "path", "") != "/healthz"
+
+
 def _without_outcome(record: logging.LogRecord) -> logging.LogRecord:
     """Celery puts the return value or the exception's message into the line itself."""
     context = record.args

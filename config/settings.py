@@ -176,9 +176,11 @@ LOGGING = {
             "style": "{",
         }
     },
+    "filters": {"no health checks": {"()": "config.logs.NoHealthChecks"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
     "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
     "loggers": {
+        "django.request": {"filters": ["no health checks"]},
         # They write request bodies, and a line for every request to a model.
         "httpx": {"level": "WARNING"},
         "httpcore": {"level": "WARNING"},

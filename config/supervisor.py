@@ -66,7 +66,8 @@ class Child:
 def children(*, python: str, logs: Path, port: int, broker: Path) -> list[Child]:
     """Beat lives in the worker: there is one of each, so there can't be two beats."""
     web = [python, "-m", "granian", "--interface", "wsgi", "--host", HOST, "--port", str(port)]
-    web += ["--workers", "1", "--blocking-threads", "8", "--no-ws", "config.wsgi:application"]
+    web += ["--workers", "1", "--blocking-threads", "4", "--no-ws"]
+    web += ["--respawn-failed-workers", "config.wsgi:application"]
     worker = [python, "-m", "celery", "-A", "config.celery", "worker", "--beat"]
     worker += ["--pool", "threads", "--concurrency", "2", "--loglevel", "INFO"]
     worker += ["--schedule", str(broker / "beat-schedule"), "--without-mingle", "--without-gossip"]
@@ -211,24 +212,47 @@ def _health(url: str) -> str:
         with urllib.request.urlopen(url, timeout=5):  # noqa: S310  our own address
             return ""
     except urllib.error.HTTPError as error:
-        return error.read().decode(errors="replace")[:500]
+        with contextlib.suppress(ValueError, KeyError):
+            parts = json.loads(error.read())["parts"]
+            return ", ".join(f"{part}: {state}" for part, state in parts.items())
+        return f"the web server answers {error.code}, its log says why"
     except OSError as error:
         return str(error)
 
 
 def stop(started: list[Child]) -> None:
     processes = [child.process for child in started if hasattr(child, "process")]
+    family = [member for process in processes for member in _family(process.pid)]
     for process in processes:
         if process.poll() is None:
             process.terminate()
-    give_up = time.monotonic() + STOP_SECONDS
-    for process in processes:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=max(0.0, give_up - time.monotonic()))
+    _wait_for_end(family)
     for process in processes:
         # Also what a dead child had started and left.
         _kill_group(process.pid)
         process.wait()
+    _wait_for_end(family)
+
+
+def _wait_for_end(family: list[psutil.Process]) -> None:
+    give_up = time.monotonic() + STOP_SECONDS
+    while any(_lives(member) for member in family) and time.monotonic() < give_up:
+        time.sleep(0.05)
+
+
+def _lives(process: psutil.Process) -> bool:
+    try:
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+def _family(pid: int) -> list[psutil.Process]:
+    try:
+        head = psutil.Process(pid)
+        return [head, *head.children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return []
 
 
 def _kill_group(pid: int) -> None:

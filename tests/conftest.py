@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from django.test import Client
-    from pytest_django.plugin import DjangoDbBlocker
+    from pytest_django import DjangoDbBlocker
 
     from agents.models import Agent, User
     from tests.factories import IssuedKey
