@@ -84,9 +84,8 @@ def test_a_credential_is_kept_only_redacted() -> None:
         assert isinstance(answer, Dropped)
         assert answer.gate == Gate.CREDENTIAL
         assert "hunter2" not in answer.statement + answer.detail
-    assert screen(
-        candidate("The user lives in Rome.", sources=[(1, "I live in Rome")]), context(said)
-    )
+    clean = candidate("The user lives in Rome.", sources=[(1, "I live in Rome")])
+    assert isinstance(screen(clean, context(said)), Passed)
 
 
 OTHERS = [

@@ -392,9 +392,10 @@ def test_ordinary_writing_hides_nothing(text: str) -> None:
 
 
 ADVERSARIAL = [
-    "a", "a ", "\n", " ", "<", "<a ", "[a", "![ ", "&lt;", "%41", "you ", "ignore all ", "when the user ",
-    "password ", "passwordpassword is ", "a:", "://", "https://a:", "https://a?", "eyJ", "A", "1", "1 ",
-    "-----BEGIN PRIVATE KEY-----", "seed phrase ", "密码", "忽略", "以前の", "あなたは", "당신은 ", "\u0301", "аa",
+    "a", "a ", "\n", " ", "<", "<a ", "[a", "![ ", "&lt;", "%41", "you ", "ignore all ",
+    "when the user ", "password ", "passwordpassword is ", "a:", "://", "https://a:",
+    "https://a?", "eyJ", "A", "1", "1 ", "-----BEGIN PRIVATE KEY-----", "seed phrase ",
+    "密码", "忽略", "以前の", "あなたは", "당신은 ", "\u0301", "\u0430a",
 ]  # fmt: skip
 
 
