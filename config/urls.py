@@ -1,10 +1,14 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from config.api import api
 from config.views import healthz
 
 urlpatterns = [
     path("", include("agents.urls")),
+    path("", include("memory.urls")),
+    path("settings/", include("agents.settings_urls")),
+    path("api/v1/", api.urls),
     path("healthz", healthz, name="healthz"),
     path("admin/", admin.site.urls),
 ]

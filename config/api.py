@@ -1,0 +1,22 @@
+"""The only NinjaAPI: routers and error handlers. The description is at /api/v1/openapi.json.
+
+There is no page of documentation: Swagger's would need a CDN or inline scripts, and neither is
+allowed here. docs/api.md has the examples.
+"""
+
+from importlib.metadata import version
+
+from ninja import NinjaAPI
+
+from config import problems
+from conversations.api import router as conversations
+
+api = NinjaAPI(
+    title="Remembrancer",
+    version=version("remembrancer"),
+    description="Long-term memory that its owner can trust. Errors are problem documents.",
+    docs_url=None,
+    urls_namespace="api",
+)
+problems.install(api)
+api.add_router("", conversations, tags=["conversations"])

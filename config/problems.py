@@ -1,0 +1,105 @@
+"""Errors of the API as RFC 9457 problem documents. They never repeat what the client sent."""
+
+import json
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any
+
+from django.core.exceptions import RequestDataTooBig
+from django.http import Http404, HttpRequest, HttpResponse
+from ninja import NinjaAPI
+from ninja.errors import AuthenticationError, HttpError, ValidationError
+
+from agents import auth, gate
+from conversations import ingest, reading
+from memory import lifecycle
+
+Handler = Callable[[HttpRequest, Exception], HttpResponse]
+
+# Status, and a code for programs. The most specific class of an error decides.
+PROBLEMS: tuple[tuple[type[Exception], int, str], ...] = (
+    (auth.ScopeMissing, 403, "scope_missing"),
+    (auth.NoSuchAgent, 404, "not_found"),
+    (auth.AgentUnnamed, 422, "agent_unnamed"),
+    (gate.MemoryOff, 403, "memory_off"),
+    (ingest.BadMessage, 422, "invalid"),
+    (reading.BadCursor, 422, "invalid"),
+    (ingest.NoSuchConversation, 404, "not_found"),
+    (ingest.Refused, 409, "conflict"),
+    (lifecycle.NotAllowed, 403, "not_allowed"),
+    (lifecycle.Stale, 409, "stale"),
+    (lifecycle.Conflict, 409, "decided_elsewhere"),
+    (lifecycle.Duplicate, 409, "duplicate"),
+    (lifecycle.AtCap, 409, "at_cap"),
+    (lifecycle.Tombstoned, 409, "tombstoned"),
+    (lifecycle.LifecycleError, 409, "refused"),
+    (RequestDataTooBig, 413, "too_large"),
+    (Http404, 404, "not_found"),
+)
+# Said instead of the exception's own message, which is Django's or names the model.
+SAID = {
+    RequestDataTooBig: "The request is too large; send fewer messages at a time.",
+    Http404: "Not found.",
+}
+# One broken message is told; a batch of broken ones need not be told in full.
+SHOWN_ERRORS = 20
+
+
+def problem(status: int, code: str, detail: str, **more: Any) -> HttpResponse:
+    title = HTTPStatus(status).phrase
+    body = {"type": "about:blank", "title": title, "status": status, "code": code, **more}
+    return HttpResponse(
+        json.dumps(body | {"detail": detail}),
+        status=status,
+        content_type="application/problem+json",
+    )
+
+
+def install(api: NinjaAPI) -> None:
+    handlers: dict[type[Exception], Any] = {
+        kind: _handler(status, code, SAID.get(kind, "")) for kind, status, code in PROBLEMS
+    }
+    handlers[ValidationError] = _invalid
+    handlers[AuthenticationError] = _unauthenticated
+    handlers[HttpError] = _http_error
+    for kind, handler in handlers.items():
+        api.add_exception_handler(kind, handler)
+
+
+def _handler(status: int, code: str, said: str) -> Handler:
+    def handle(request: HttpRequest, error: Exception) -> HttpResponse:
+        more = {"at": error.at} if isinstance(error, ingest.BadMessage) else {}
+        return problem(status, code, said or str(error), **more)
+
+    return handle
+
+
+def _invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
+    errors = [
+        {"at": _place(one["loc"]), "message": one["msg"].removeprefix("Value error, ")}
+        for one in error.errors[:SHOWN_ERRORS]
+    ]
+    first = errors[0]
+    return problem(422, "invalid", f"{first['at']}: {first['message']}", errors=errors)
+
+
+def _place(location: tuple[str | int, ...]) -> str:
+    """`messages[3].sent_at` from ("body", "batch", "messages", 3, "sent_at")."""
+    steps = location[2:] if location[0] == "body" else location[1:]
+    place = ""
+    for step in steps:
+        place += f"[{step}]" if isinstance(step, int) else f".{step}"
+    return place.removeprefix(".") or str(location[0])
+
+
+def _unauthenticated(request: HttpRequest, error: AuthenticationError) -> HttpResponse:
+    detail = "Send a valid key: Authorization: Bearer rmb_…"
+    response = problem(401, "unauthenticated", detail)
+    response["WWW-Authenticate"] = "Bearer"
+    return response
+
+
+def _http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
+    if error.status_code == 400:  # ninja's word for a body that it can't parse
+        return problem(400, "malformed", "The body is not valid JSON in UTF-8.")
+    return problem(error.status_code, "error", str(error))

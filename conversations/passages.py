@@ -1,0 +1,83 @@
+"""The raw record, cut into the pieces that search reads."""
+
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
+
+from conversations.models import Message, Passage
+
+PIECE = 4_000  # characters
+CAP = 12_000  # characters of one message; the middle of a longer one is left out
+GAP = "\n[… {} characters left out …]\n"
+# A piece ends at the last of these in its final quarter.
+_BREAKS = ("\n\n", "\n", ". ", "。", " ")
+
+
+def unknown_language(text: str) -> str:
+    return "simple"
+
+
+# Names the Postgres text search configuration of a text, "simple" where it can't tell. The app
+# that knows languages sets it when it is ready, since imports run the other way.
+language_of: Callable[[str], str] = unknown_language
+
+
+def store(messages: Sequence[Message]) -> None:
+    """The passages of these messages of one conversation, once each by content.
+
+    Those off the branch and summaries have none: search must not find what was taken back, nor a
+    model's words for what is there verbatim.
+    """
+    said = [m for m in messages if m.on_branch and m.kind != Message.Kind.SUMMARY]
+    whole = language_of("\n".join(message.content for message in said)[:PIECE])
+    rows = [row for message in said for row in _passages(message, whole)]
+    Passage.objects.bulk_create(rows, batch_size=500, ignore_conflicts=True)
+
+
+def pieces(text: str) -> list[str]:
+    """At most 4,000 characters each, cut between paragraphs, sentences or words if they can be."""
+    return [piece for piece in _cut(shortened(text)) if piece]
+
+
+def shortened(text: str) -> str:
+    if len(text) <= CAP:
+        return text
+    gap = GAP.format(len(text))
+    head = (CAP - len(gap)) // 2
+    tail = CAP - len(gap) - head
+    return text[:head] + GAP.format(len(text) - head - tail) + text[-tail:]
+
+
+def digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
+
+
+def _cut(text: str) -> Iterator[str]:
+    while len(text) > PIECE:
+        end = _end_of_piece(text)
+        yield text[:end].strip()
+        text = text[end:]
+    yield text.strip()
+
+
+def _end_of_piece(text: str) -> int:
+    for mark in _BREAKS:
+        at = text.rfind(mark, 3 * PIECE // 4, PIECE)
+        if at >= 0:
+            return at + len(mark)
+    return PIECE
+
+
+def _passages(message: Message, language: str) -> Iterator[Passage]:
+    """A short message ("Yes, both.") tells no language; then that of its batch counts."""
+    own = language_of(message.content)
+    for number, text in enumerate(pieces(message.content)):
+        yield Passage(
+            owner_id=message.owner_id,
+            conversation_id=message.conversation_id,
+            message=message,
+            piece=number,
+            text=text,
+            text_hash=digest(text),
+            language=language if own == "simple" else own,
+            said_at=message.sent_at,
+        )
