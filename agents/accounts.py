@@ -20,9 +20,14 @@ def create_owner(
         owner = User(username=username, is_staff=administrator, is_superuser=administrator)
         owner.set_password(password)
         owner.save()
-        OwnerSettings.objects.create(owner=owner, time_zone=time_zone)
-        Agent.objects.create(owner=owner, slug="default", name="Default", is_default=True)
+        furnish(owner, time_zone=time_zone)
     return owner
+
+
+def furnish(owner: User, time_zone: str = "UTC") -> None:
+    """What every account has from its first moment. Inside acting()."""
+    OwnerSettings.objects.create(owner=owner, time_zone=time_zone)
+    Agent.objects.create(owner=owner, slug="default", name="Default", is_default=True)
 
 
 def first_owner(*, actor: Actor, time_zone: str = "UTC") -> User:

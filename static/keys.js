@@ -3,7 +3,7 @@
 "use strict";
 
 (() => {
-  const FIELDS = "input, textarea, select, [contenteditable]";
+  const FIELDS = "input:not([type=hidden]), textarea, select, [contenteditable]";
   const cards = () => [...document.querySelectorAll("[data-card]")];
 
   function focusCard(card) {

@@ -5,8 +5,6 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import messages
-from django.contrib.postgres.search import SearchQuery
-from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
@@ -21,8 +19,8 @@ from memory.models import Fact
 from memory.pages.paging import newest_first
 from memory.review import history, queue
 from memory.review.forms import EditForm
+from memory.review.search import matching
 from memory.scope import facts_of
-from memory.text import detect_language, language_config
 from memory.vocabulary import ArchivedReason, State
 
 STATE_NAMES = {
@@ -71,14 +69,6 @@ def facts(request: DeskRequest) -> HttpResponse:
         "form": form,
     }
     return render(request, "memory/facts.html", context)
-
-
-def matching(facts: QuerySet[Fact], words: str) -> QuerySet[Fact]:
-    """The column holds plain words beside stems, so both are asked for."""
-    query = SearchQuery(words, config="simple", search_type="websearch")
-    for config in sorted({"english", language_config(detect_language(words))} - {"simple"}):
-        query = query | SearchQuery(words, config=config, search_type="websearch")
-    return facts.filter(search=query)
 
 
 @require_GET

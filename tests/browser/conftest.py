@@ -22,22 +22,24 @@ FLAGS = [
 ]
 
 
-@pytest.fixture(scope="session")
-def browser() -> Iterator["Browser"]:
+@pytest.fixture(scope="package")
+def browser(django_db_setup: None) -> Iterator["Browser"]:
+    """For the browser tests only, and gone after them: while Playwright's synchronous API runs, so
+    does its event loop, in which asyncio.run() fails and Django refuses queries unless told not to.
+    """
     program = need("chromium")
     from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as playwright:
+    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
         browser = playwright.chromium.launch(executable_path=program, headless=True, args=FLAGS)
         yield browser
         browser.close()
 
 
 @pytest.fixture
-def page(browser: "Browser", monkeypatch: pytest.MonkeyPatch) -> Iterator["Page"]:
+def page(browser: "Browser") -> Iterator["Page"]:
     """An empty profile each time. A script error or a refused resource fails the test."""
-    # Playwright's synchronous API runs an event loop, in which Django refuses queries.
-    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
     context = browser.new_context()
     page = context.new_page()
     errors: list[str] = []
