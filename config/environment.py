@@ -90,7 +90,13 @@ def _embedded() -> dict[str, dict[str, Any]]:
     }
 
 
-def broker_folders(folder: Path) -> dict[str, str]:
+def broker_folders(folder: Path) -> dict[str, str | float]:
     """One folder for both directions, so that any process can send and receive."""
     messages, control = str(folder / "messages"), str(folder / "control")
-    return {"data_folder_in": messages, "data_folder_out": messages, "control_folder": control}
+    return {
+        "data_folder_in": messages,
+        "data_folder_out": messages,
+        "control_folder": control,
+        # How often it is looked into. "Extract now" should not feel slow.
+        "polling_interval": 0.2,
+    }

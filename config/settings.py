@@ -160,6 +160,8 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "remembrancer"
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+# Seconds that a worker asked to stop may spend waiting for its own clock.
+CELERY_WORKER_TIMER_PRECISION = 0.5
 CELERY_BEAT_SCHEDULE = {
     # A sweep that no worker took within its minute is worth nothing: the next one looks again.
     "sweep": {"task": "memory.tasks.sweep", "schedule": 60.0, "options": {"expires": 55}},
@@ -181,6 +183,8 @@ LOGGING = {
     "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
     "loggers": {
         "django.request": {"filters": ["no health checks"]},
+        # A line for each task when it is done is enough.
+        "celery.worker.strategy": {"level": "WARNING"},
         # They write request bodies, and a line for every request to a model.
         "httpx": {"level": "WARNING"},
         "httpcore": {"level": "WARNING"},

@@ -184,6 +184,7 @@ def keep_running(
             check()
             time.sleep(0.2)
     finally:
+        say("Stopping …")
         stop(started)
 
 

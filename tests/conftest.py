@@ -39,6 +39,14 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
+@pytest.fixture(scope="session", autouse=True)
+def broker() -> None:
+    """Tasks that a test sends stay in its process, out of reach of a developer's own worker."""
+    from config.celery import app
+
+    app.conf.update(broker_url="memory://", broker_transport_options={})
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[embedded.Server]:
     """A server of its own in a temporary folder, where a crash may lose everything."""

@@ -73,8 +73,7 @@ def _database() -> Iterator[None]:
 
 
 def _prepare() -> None:
-    for folder in ("logs", "broker/messages", "broker/control"):
-        (settings.HOME / folder).mkdir(parents=True, exist_ok=True)
+    (settings.HOME / "logs").mkdir(exist_ok=True)
     say("Bringing the tables up to date …")
     call_command("migrate", interactive=False, verbosity=0, skip_checks=False)
     accounts.first_owner(actor=command("up"), time_zone=tzlocal.get_localzone_name())
