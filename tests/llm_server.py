@@ -111,6 +111,7 @@ class ScriptedLlm:
     def __init__(self) -> None:
         self.requests: list[Recorded] = []
         self._scripts: dict[str, deque[Reply]] = defaultdict(deque)
+        self._answers: dict[str, Callable[[Recorded], Reply]] = {}
         self._closing = threading.Event()
         self._lock = threading.Lock()
         self._server = _Server(("127.0.0.1", 0), _handler(self))
@@ -129,6 +130,10 @@ class ScriptedLlm:
     def reflector(self, *replies: Reply) -> None:
         self.script("ReflectorReply", *replies)
 
+    def reflect_with(self, decide: Callable[[Recorded], Reply]) -> None:
+        """For a reply that depends on the handles in the question."""
+        self._answers["ReflectorReply"] = decide
+
     def asked(self, task: str) -> list[Recorded]:
         return [request for request in self.requests if request.task == task]
 
@@ -136,7 +141,10 @@ class ScriptedLlm:
         with self._lock:
             self.requests.append(request)
             script = self._scripts[request.task]
-            return script.popleft() if script else fails(500)
+            if script:
+                return script.popleft()
+        decide = self._answers.get(request.task)
+        return decide(request) if decide else fails(500)
 
     def wait(self, seconds: float) -> None:
         """A slow reply doesn't hold up the end of the test."""

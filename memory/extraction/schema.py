@@ -4,15 +4,18 @@ from datetime import date
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
+from conversations.rules import storable
 from memory.vocabulary import EntityType, Kind, Precision, Tag
 
 MAX_CANDIDATES = 20
 MAX_STATEMENT = 500
 
-Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=120)]
-Quote = Annotated[str, StringConstraints(min_length=1, max_length=1500)]
+# Text that the database can hold: no NUL, no half characters.
+Text = Annotated[str, AfterValidator(storable)]
+Line = Annotated[Text, StringConstraints(strip_whitespace=True, min_length=1, max_length=120)]
+Quote = Annotated[Text, StringConstraints(min_length=1, max_length=1500)]
 
 
 class Strict(BaseModel):
@@ -44,7 +47,7 @@ class Candidate(Strict):
     """One proposal of the observer."""
 
     statement: Annotated[
-        str, StringConstraints(strip_whitespace=True, min_length=3, max_length=MAX_STATEMENT)
+        Text, StringConstraints(strip_whitespace=True, min_length=3, max_length=MAX_STATEMENT)
     ]
     kind: Kind
     confidence: float = Field(ge=0, le=1, allow_inf_nan=False)
@@ -76,7 +79,7 @@ class Decision(Strict):
     candidate: int
     action: Action
     handles: list[int] = Field(default_factory=list, max_length=5)
-    reason: Annotated[str, StringConstraints(strip_whitespace=True, max_length=300)]
+    reason: Annotated[Text, StringConstraints(strip_whitespace=True, max_length=300)]
 
 
 class ReflectorReply(Strict):

@@ -1,0 +1,37 @@
+"""What the worker does. Thin: hints may be lost or come twice, the database knows what is due."""
+
+import logging
+from uuid import UUID
+
+from celery import shared_task
+from django.utils import timezone
+
+from agents import audit
+from memory.extraction import due
+from memory.extraction.run import extract_if_due
+from memory.tasks_embedding import embed_facts, embed_missing
+
+__all__ = ["embed_facts", "embed_missing", "extract_conversation", "sweep"]
+
+# The next sweep finds again what nobody took up.
+EXPIRES = 55
+
+logger = logging.getLogger(__name__)
+
+
+@shared_task(name="memory.tasks.sweep")
+def sweep() -> int:
+    """Each minute: starts one conversation per owner that has something due."""
+    found = due.sweep(timezone.now())
+    for conversation_id in found:
+        extract_conversation.apply_async((str(conversation_id),), expires=EXPIRES)
+    return len(found)
+
+
+@shared_task(name="memory.tasks.extract_conversation")
+def extract_conversation(conversation_id: str) -> None:
+    """Then goes on with the owner's next one, so that one owner is one chain of short tasks."""
+    audit.context.set("task memory.tasks.extract_conversation")
+    following = extract_if_due(UUID(conversation_id))
+    if following is not None:
+        extract_conversation.delay(str(following))

@@ -1,0 +1,68 @@
+"""Only one extraction per owner, whatever dies or dawdles."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+
+from memory.extraction.lease import LeaseLost, LeaseTaken, claim, hold, release, renew
+from memory.models import OwnerLease
+
+pytestmark = pytest.mark.django_db
+
+
+def run_out(owner) -> None:
+    OwnerLease.objects.filter(owner=owner).update(expires_at=timezone.now() - timedelta(seconds=1))
+
+
+def test_a_second_claim_is_refused(alice):
+    claim(alice)
+    with pytest.raises(LeaseTaken):
+        claim(alice)
+
+
+def test_owners_do_not_wait_for_each_other(alice, bob):
+    claim(alice)
+    assert claim(bob).owner == bob
+
+
+def test_a_released_lease_can_be_claimed_again(alice):
+    release(claim(alice))
+    assert claim(alice)
+
+
+def test_a_lease_lasts_as_long_as_the_setting_says(alice, settings):
+    settings.EXTRACTION_LEASE_SECONDS = 90
+    claim(alice)
+    left = OwnerLease.objects.get().expires_at - timezone.now()
+    assert timedelta(seconds=60) < left <= timedelta(seconds=91)
+
+
+def test_a_lease_that_ran_out_goes_to_the_next_and_the_old_holder_may_write_nothing(alice):
+    old = claim(alice)
+    run_out(alice)
+    new = claim(alice)
+    assert new.token != old.token
+    with pytest.raises(LeaseLost):
+        renew(old)
+    with transaction.atomic(), pytest.raises(LeaseLost):
+        hold(old)
+    with transaction.atomic():
+        hold(new)
+
+
+def test_releasing_a_lost_lease_leaves_the_new_one(alice):
+    old = claim(alice)
+    run_out(alice)
+    new = claim(alice)
+    release(old)
+    renew(new)
+
+
+def test_a_lease_that_ran_out_unclaimed_is_still_good(alice):
+    lease = claim(alice)
+    run_out(alice)
+    renew(lease)
+    with pytest.raises(LeaseTaken):
+        claim(alice)
