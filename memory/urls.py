@@ -1,7 +1,7 @@
 from django.urls import path
 from django.views.generic import RedirectView
 
-from memory.pages import conversations, facts, runs
+from memory.pages import conversations, facts, recall, runs
 from memory.review import views as review
 
 urlpatterns = [
@@ -22,6 +22,15 @@ urlpatterns = [
     path("facts/<uuid:fact_id>/move/", facts.move, name="fact-move"),
     path("conversations/", conversations.conversations, name="conversations"),
     path("conversations/<uuid:conversation_id>/", conversations.conversation, name="conversation"),
+    path(
+        "conversations/<uuid:conversation_id>/retry/",
+        conversations.retry,
+        name="conversation-retry",
+    ),
+    path(
+        "conversations/<uuid:conversation_id>/skip/", conversations.skip, name="conversation-skip"
+    ),
+    path("recall/", recall.recall_page, name="recall"),
     path("runs/", runs.runs, name="runs"),
     path("runs/<uuid:run_id>/", runs.run, name="run"),
 ]

@@ -4,15 +4,19 @@ from collections import defaultdict
 from collections.abc import Sequence
 from uuid import UUID
 
+from django.contrib import messages
 from django.db.models import Count, F, Prefetch
 from django.http import HttpResponse
-from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
 
+from agents.audit import person
 from agents.desk import DeskRequest, desk
 from agents.models import User
 from conversations.access import conversation_of, conversations_of
 from conversations.models import Conversation
+from memory.extraction import run
+from memory.extraction.lease import LeaseTaken
 from memory.models import Evidence
 from memory.pages.paging import newest_first
 from memory.scope import facts_of
@@ -42,20 +46,50 @@ def conversation(request: DeskRequest, conversation_id: UUID) -> HttpResponse:
     row = conversation_of(request.user, conversation_id)
     start = _start(request, row)
     evidence = Evidence.objects.select_related("fact").order_by("created_at")
-    messages = list(
+    said = list(
         row.messages.filter(seq__gte=start)
         .order_by("seq")
         .prefetch_related(Prefetch("evidence", evidence))[:MESSAGES]
     )
-    last = messages[-1].seq if messages else 0
+    last = said[-1].seq if said else 0
     context = {
         "conversation": row,
-        "said": messages,
+        "said": said,
         "counts": _facts_in(request.user, [row])[row.pk],
         "earlier": max(start - MESSAGES, 1) if start > 1 else None,
         "later": last + 1 if last < row.last_seq else None,
     }
     return render(request, "conversations/conversation.html", context)
+
+
+@require_POST
+@desk
+def retry(request: DeskRequest, conversation_id: UUID) -> HttpResponse:
+    row = conversation_of(request.user, conversation_id)
+    if run.retry(conversation=row):
+        messages.success(request, "It is read again with the next sweep, within a minute.")
+    else:
+        messages.info(request, "Nothing in it is unread.")
+    return redirect("conversation", row.pk)
+
+
+@require_POST
+@desk
+def skip(request: DeskRequest, conversation_id: UUID) -> HttpResponse:
+    """Passes over the window that would be read next; the skip is on record as a run."""
+    row = conversation_of(request.user, conversation_id)
+    try:
+        skipped = run.skip_window(conversation=row, actor=person(request.user))
+    except LeaseTaken:
+        messages.error(request, "Something is being read just now. Try again in a minute.")
+        return redirect("conversation", row.pk)
+    if skipped is None:
+        messages.info(request, "Nothing in it is unread.")
+        return redirect("conversation", row.pk)
+    messages.success(
+        request, f"Messages {skipped.first_seq} to {skipped.last_seq} are passed over."
+    )
+    return redirect("run", skipped.pk)
 
 
 def _start(request: DeskRequest, row: Conversation) -> int:

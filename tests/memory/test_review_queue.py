@@ -18,15 +18,9 @@ if TYPE_CHECKING:
     from django.test import Client
     from pytest_django import DjangoAssertNumQueries
 
-    from agents.models import Agent, User
+    from agents.models import Agent
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def alices(client: "Client", alice: "User") -> "Client":
-    client.force_login(alice)
-    return client
 
 
 def test_it_shows_what_waits_and_on_which_words_it_rests(alices, agent):
