@@ -12,6 +12,7 @@ from ninja.errors import AuthenticationError, HttpError, ValidationError
 
 from agents import auth, gate
 from conversations import ingest, reading
+from conversations.schemas import place_of
 from memory import lifecycle
 
 Handler = Callable[[HttpRequest, Exception], HttpResponse]
@@ -86,10 +87,7 @@ def _invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
 def _place(location: tuple[str | int, ...]) -> str:
     """`messages[3].sent_at` from ("body", "batch", "messages", 3, "sent_at")."""
     steps = location[2:] if location[0] == "body" else location[1:]
-    place = ""
-    for step in steps:
-        place += f"[{step}]" if isinstance(step, int) else f".{step}"
-    return place.removeprefix(".") or str(location[0])
+    return place_of(steps) or str(location[0])
 
 
 def _unauthenticated(request: HttpRequest, error: AuthenticationError) -> HttpResponse:

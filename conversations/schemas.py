@@ -32,10 +32,17 @@ def _written_out(value: Any) -> Any:
     return value
 
 
-def _not_ours(source: str) -> str:
+def not_ours(source: str) -> str:
     if source == OUTCOME:
         raise ValueError("is reserved; outcomes have an address of their own")
     return source
+
+
+def _one_line(header: str) -> str:
+    """A blank line is where the header ends and the discoveries begin."""
+    if len(header.splitlines()) > 1:
+        raise ValueError("is more than one line")
+    return header
 
 
 Text = Annotated[str, AfterValidator(rules.storable)]
@@ -44,10 +51,17 @@ Source = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,31}$")]
 Slug = Annotated[str, Field(pattern=r"^[-a-zA-Z0-9_]{1,64}$")]
 Content = Annotated[Text, AfterValidator(rules.content)]
 Title = Annotated[Text, Field(max_length=300)]
+Header = Annotated[Title, Field(min_length=1), AfterValidator(_one_line)]
 Moment = Annotated[AwareDatetime, BeforeValidator(_written_out), AfterValidator(rules.moment)]
 Discovery = Annotated[Text, Field(min_length=1, max_length=4000)]
 Limit = Annotated[int, Field(ge=1, le=500)]
 Zone = Annotated[str, Field(max_length=64), AfterValidator(rules.zone)]
+
+
+def place_of(location: tuple[str | int, ...]) -> str:
+    """`messages[3].sent_at` from ("messages", 3, "sent_at")."""
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in location)
+    return "".join(steps).removeprefix(".")
 
 
 class Strict(BaseModel):
@@ -87,7 +101,7 @@ class MessageIn(Strict):
 
 class BatchIn(Strict):
     agent: Slug | None = None
-    source: Annotated[Source, AfterValidator(_not_ours)] = "api"
+    source: Annotated[Source, AfterValidator(not_ours)] = "api"
     title: Title = ""
     read_only: bool | None = None
     sensitive: bool | None = None
@@ -108,7 +122,7 @@ class ExtractIn(Strict):
 
 class OutcomeIn(Strict):
     id: Annotated[Text, Field(min_length=1, max_length=120)]
-    header: Annotated[Title, Field(min_length=1)]
+    header: Header
     # One by one, or as a text of their own.
     discoveries: (
         Annotated[list[Discovery], Field(min_length=1, max_length=DISCOVERIES)]

@@ -208,3 +208,16 @@ def api() -> "Callable[[IssuedKey], Client]":
         return Client(headers={"authorization": f"Bearer {key.plaintext}"})
 
     return client
+
+
+@pytest.fixture(scope="session")
+def sample_data() -> Path:
+    """Exports and data sets that are no part of the repository. CI has them."""
+    default = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
+    folder = Path(os.environ.get("REMEMBRANCER_DATA") or default)
+    if not folder.is_dir():
+        reason = f"no sample data in {folder}; set REMEMBRANCER_DATA"
+        if IN_CI:
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return folder
