@@ -69,7 +69,7 @@ def children(*, python: str, logs: Path, port: int, broker: Path) -> list[Child]
     web += ["--workers", "1", "--blocking-threads", "4", "--no-ws"]
     web += ["--respawn-failed-workers", "config.wsgi:application"]
     worker = [python, "-m", "celery", "-A", "config.celery", "worker", "--beat"]
-    worker += ["--pool", "threads", "--concurrency", "2", "--loglevel", "INFO"]
+    worker += ["--pool", "threads", "--concurrency", "4", "--loglevel", "INFO"]
     worker += ["--schedule", str(broker / "beat-schedule"), "--without-mingle", "--without-gossip"]
     return [
         Child("web server", web, logs / "web.log"),
@@ -223,16 +223,25 @@ def _health(url: str) -> str:
 
 def stop(started: list[Child]) -> None:
     processes = [child.process for child in started if hasattr(child, "process")]
-    family = [member for process in processes for member in _family(process.pid)]
+    families = [_family(process.pid) for process in processes]
     for process in processes:
         if process.poll() is None:
             process.terminate()
-    _wait_for_end(family)
+    _wait_for_end([family[0] for family in families if family])
     for process in processes:
         # Also what a dead child had started and left.
         _kill_group(process.pid)
         process.wait()
-    _wait_for_end(family)
+    _wait_for_end([member for family in families for member in family])
+
+
+def _family(pid: int) -> list[psutil.Process]:
+    """The head first."""
+    try:
+        head = psutil.Process(pid)
+        return [head, *head.children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return []
 
 
 def _wait_for_end(family: list[psutil.Process]) -> None:

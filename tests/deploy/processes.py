@@ -1,0 +1,89 @@
+"""Real processes of the application, as a person or an init system starts them."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PATIENCE = 120
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+def clean_environment(**values: str) -> dict[str, str]:
+    """Ours without what would point the process at somebody's real data."""
+    ours = ("DATABASE_URL", "MIGRATION_DATABASE_URL", "REDIS_URL", "REMEMBRANCER_HOME", "PORT")
+    kept = {name: value for name, value in os.environ.items() if name not in ours}
+    return {**kept, "HF_HUB_OFFLINE": "1", "PYTHONUNBUFFERED": "1", **values}
+
+
+def alive(process: psutil.Process) -> bool:
+    try:
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+class Started:
+    """A process whose output goes to a file."""
+
+    def __init__(self, command: list[str], environment: dict[str, str], output: Path) -> None:
+        self.output = output
+        with output.open("wb") as file:
+            self.process = subprocess.Popen(
+                [sys.executable, *command],
+                cwd=ROOT,
+                env=environment,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+            )
+
+    def said(self) -> str:
+        return self.output.read_text(errors="replace")
+
+    def wait_for(self, text: str, log: Path | None = None) -> str:
+        """The first line with this text in the output, or in a log that somebody writes."""
+        source = log or self.output
+        for _ in range(PATIENCE * 10):
+            written = source.read_text(errors="replace") if source.exists() else ""
+            for line in written.splitlines():
+                if text in line:
+                    return line
+            if self.process.poll() is not None:
+                break
+            time.sleep(0.1)
+        pytest.fail(f"{text!r} did not come:\n{self.said()}")
+
+    def end(self, number: signal.Signals = signal.SIGTERM) -> int:
+        self.process.send_signal(number)
+        return self.process.wait(timeout=PATIENCE)
+
+    def make_sure_it_ends(self) -> None:
+        if self.process.poll() is None:
+            self.end()
+
+
+@contextmanager
+def temporary_home() -> Iterator[Path]:
+    """Not pytest's tmp_path: as root the database runs as another user, who must get there."""
+    home = Path(tempfile.mkdtemp(prefix="remembrancer-test-"))
+    try:
+        yield home
+    finally:
+        shutil.rmtree(home)

@@ -1,0 +1,104 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from config import supervisor
+from config.errors import StartError
+from tests.deploy.processes import alive, free_port
+
+PARENT = """
+import subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+print(child.pid, flush=True)
+time.sleep(600)
+"""
+
+
+def sleeper(folder: Path) -> tuple[supervisor.Child, psutil.Process]:
+    """A child of ours, and a child that it has itself."""
+    child = supervisor.Child("sleeper", [sys.executable, "-c", PARENT], folder / "sleeper.log")
+    child.start(folder, {})
+    while not (text := child.log.read_text()).endswith("\n"):
+        assert child.process.poll() is None
+    return child, psutil.Process(int(text))
+
+
+def test_stopping_a_child_stops_what_it_started(tmp_path: Path) -> None:
+    child, grandchild = sleeper(tmp_path)
+    supervisor.stop([child])
+    assert child.process.poll() is not None
+    assert not alive(grandchild)
+
+
+def test_a_child_that_died_does_not_leave_its_own_behind(tmp_path: Path) -> None:
+    child, grandchild = sleeper(tmp_path)
+    child.process.kill()
+    child.process.wait()
+    assert alive(grandchild)
+    supervisor.stop([child])
+    psutil.wait_procs([grandchild], timeout=5)
+    assert not alive(grandchild)
+
+
+def test_what_a_killed_run_left_is_ended_by_the_next(tmp_path: Path) -> None:
+    child, grandchild = sleeper(tmp_path)
+    with (tmp_path / "run.json").open("a+") as file:
+        supervisor.Run(file, "http://127.0.0.1:1").write([child])
+    with supervisor.sole_run(tmp_path, "http://127.0.0.1:2"):
+        assert child.process.wait(timeout=5) == -9
+        psutil.wait_procs([grandchild], timeout=5)
+        assert not alive(grandchild)
+
+
+def test_a_process_that_only_has_the_number_of_an_old_one_is_spared(tmp_path: Path) -> None:
+    child, _ = sleeper(tmp_path)
+    note = {"address": "", "groups": [[child.process.pid, 1.0]]}
+    (tmp_path / "run.json").write_text(json.dumps(note))
+    with supervisor.sole_run(tmp_path, "http://127.0.0.1:2"):
+        assert child.process.poll() is None
+    supervisor.stop([child])
+
+
+def test_only_one_run_uses_a_home(tmp_path: Path) -> None:
+    with supervisor.sole_run(tmp_path, "http://127.0.0.1:1") as run:
+        child, _ = sleeper(tmp_path)
+        run.write([child])
+        with (
+            pytest.raises(StartError, match=r"already runs on .* at http://127.0.0.1:1"),
+            supervisor.sole_run(tmp_path, "http://127.0.0.1:2"),
+        ):
+            pass
+        assert supervisor.running_address(tmp_path) == "http://127.0.0.1:1"
+        supervisor.stop([child])
+    assert supervisor.running_address(tmp_path) is None
+
+
+def test_a_free_port_is_free_and_a_taken_one_taken() -> None:
+    port = free_port()
+    supervisor.check_port(port)
+    server = subprocess.Popen(
+        [sys.executable, "-m", "http.server", str(port), "--bind", supervisor.HOST],
+        stderr=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+    )
+    try:
+        supervisor.wait_until_healthy(f"http://127.0.0.1:{port}/", lambda: None)
+        with pytest.raises(StartError, match=f"Port {port} can't be used"):
+            supervisor.check_port(port)
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def test_a_long_log_is_put_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervisor, "LOG_LIMIT", 10)
+    (tmp_path / "sleeper.log").write_text("x" * 11)
+    child = supervisor.Child("echo", [sys.executable, "-c", "print(1)"], tmp_path / "sleeper.log")
+    child.start(tmp_path, {})
+    child.process.wait()
+    assert child.log.read_text() == "1\n"
+    assert (tmp_path / "sleeper.log.1").read_text() == "x" * 11
