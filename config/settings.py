@@ -214,3 +214,9 @@ LLM_MAX_OUTPUT_TOKENS = strict_int(env, "LLM_MAX_OUTPUT_TOKENS", default=8_000)
 EXTRACTION_LEASE_SECONDS = strict_int(
     env, "EXTRACTION_LEASE_SECONDS", default=LLM_TIMEOUT_SECONDS + 60
 )
+
+# A folder with a sentence-transformers model, instead of the packaged one; the languages that it
+# tells apart, as ISO 639 codes; and how many cores one call of it may use.
+EMBEDDING_MODEL = env.str("EMBEDDING_MODEL", default="")
+EMBEDDING_LANGUAGES = env.list("EMBEDDING_LANGUAGES", default=[])
+EMBEDDING_THREADS = strict_int(env, "EMBEDDING_THREADS", default=0)

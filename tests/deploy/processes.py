@@ -27,10 +27,11 @@ def free_port() -> int:
 
 
 def clean_environment(**values: str) -> dict[str, str]:
-    """Ours without what would point the process at somebody's real data."""
-    ours = ("DATABASE_URL", "MIGRATION_DATABASE_URL", "REDIS_URL", "REMEMBRANCER_HOME", "PORT")
-    kept = {name: value for name, value in os.environ.items() if name not in ours}
-    return {**kept, "HF_HUB_OFFLINE": "1", "PYTHONUNBUFFERED": "1", **values}
+    """Ours without what would point the process at somebody's real data or language model. Empty,
+    not left out, so that a .env file does not fill it in."""
+    foreign = ("DATABASE_URL", "MIGRATION_DATABASE_URL", "REDIS_URL", "LLM_MODEL", "LLM_BASE_URL")
+    quiet = {"HF_HUB_OFFLINE": "1", "PYTHONUNBUFFERED": "1"}
+    return {**os.environ, **dict.fromkeys(foreign, ""), **quiet, **values}
 
 
 def alive(process: psutil.Process) -> bool:
