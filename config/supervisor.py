@@ -257,14 +257,6 @@ def _lives(process: psutil.Process) -> bool:
         return False
 
 
-def _family(pid: int) -> list[psutil.Process]:
-    try:
-        head = psutil.Process(pid)
-        return [head, *head.children(recursive=True)]
-    except psutil.NoSuchProcess:
-        return []
-
-
 def _kill_group(pid: int) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
