@@ -37,9 +37,9 @@ class ChatGPT:
             for element in elements(file.chunks()):
                 place = f"{file.name}, item {element.number} (line {element.line})"
                 try:
-                    yield _conversation(loads(element.text), place, report)
+                    yield _conversation(loads(element.text, element.line), place, report)
                 except ValueError as error:
-                    report.broken.append(f"{place}: {_why(error)}")
+                    report.broken.append(f"{place}: {error}")
         except Cut as error:
             report.broken.append(f"{file.name}: {error}; the rest could not be read")
 
@@ -189,8 +189,3 @@ def _field(value: Any, *names: str) -> Any:
     for name in names:
         value = value.get(name) if isinstance(value, dict) else None
     return value
-
-
-def _why(error: ValueError) -> str:
-    """A JSON error names a character of the item; its message quotes nothing of it."""
-    return f"is broken JSON ({error})" if type(error).__name__ == "JSONDecodeError" else str(error)

@@ -75,10 +75,16 @@ class TextFile:
             raise Unreadable(f"{self.path} is in UTF-16: save it as UTF-8.")
 
 
-def loads(text: str) -> Any:
-    """JSON that may hold raw control characters. Raises ValueError, also for absurd nesting."""
+def loads(text: str, line: int) -> Any:
+    """JSON that may hold raw control characters and begins on this line of its file.
+
+    Raises ValueError, with the place and nothing of the text; also for absurd nesting.
+    """
     try:
         return json.loads(text, strict=False)
+    except json.JSONDecodeError as error:
+        at = line + error.lineno - 1
+        raise ValueError(f"is broken JSON in line {at}: {error.msg}") from error
     except RecursionError as error:
         raise ValueError("is nested too deeply") from error
 

@@ -54,11 +54,11 @@ class Jsonl:
         for number, line in file.lines():
             place = f"{file.name}, line {number}"
             try:
-                yield _conversation(loads(line), place, report)
+                yield _conversation(loads(line, number), place, report)
             except ValidationError as error:
                 report.broken.append(f"{place}: {_first(error)}")
             except ValueError as error:
-                report.broken.append(f"{place}: is broken JSON ({error})")
+                report.broken.append(f"{place}: {error}")
 
 
 FORMAT = Jsonl()

@@ -72,14 +72,15 @@ Exit code 0: all of it is in. 1: nothing could be done, or memory was switched o
         done = "Would bring in" if plan.dry_run else "Brought in"
         off = f" ({tally.off_branch} of them off the branch)" if tally.off_branch else ""
         self.stdout.write(
-            f"{done} {tally.messages} messages{off} in {tally.conversations} new conversations "
-            f"and {tally.continued} continued ones for {agent.owner.username}, agent {agent.slug}. "
-            f"{tally.unchanged} conversations and {tally.known} messages were there already."
+            f"{done} for {agent.owner.username}, agent {agent.slug}: "
+            f"{tally.messages} messages{off}.\n"
+            f"Conversations: {tally.conversations} new, {tally.continued} continued, "
+            f"{tally.unchanged} unchanged. Messages known already: {tally.known}."
         )
         for what, count in report.skipped.items():
-            self.stdout.write(f"Left out: {count} {what}.")
+            self.stdout.write(f"Left out: {what}: {count}.")
         for what, count in report.adjusted.items():
-            self.stdout.write(f"Adjusted: {count} {what}.")
+            self.stdout.write(f"Adjusted: {what}: {count}.")
         for line in report.broken[:SHOWN]:
             self.stderr.write(f"Could not be read: {line}")
         if len(report.broken) > SHOWN:

@@ -82,11 +82,11 @@ def test_a_dry_run_stores_nothing_and_says_what_would_come(
 ) -> None:
     told = bring_in(write(LINE), "--dry-run")
     assert told.code == 0
-    assert "Would bring in 2 messages in 1 new conversations" in told.out
+    assert "Would bring in for alice, agent main: 2 messages." in told.out
     for model in (Conversation, Message, Import):
         assert not model.objects.exists()
     bring_in(write(LINE))
-    assert "Would bring in 0 messages" in bring_in(write(LINE), "--dry-run").out
+    assert ": 0 messages." in bring_in(write(LINE), "--dry-run").out
 
 
 def test_sensitive_holds_for_the_whole_file(write: Write, bring_in: Bring, alice: User) -> None:
@@ -133,7 +133,7 @@ def test_switching_off_on_the_way_stops_it(
     _after_first(monkeypatch, lambda: OwnerSettings.objects.update(memory_enabled=False))
     told = bring_in(write(*lines))
     assert told.code == 1
-    assert "Brought in 2 messages in 1 new conversations" in told.out
+    assert "Brought in for alice, agent main: 2 messages." in told.out
     assert [c.external_id for c in Conversation.objects.all()] == ["c0"]
 
 
@@ -152,8 +152,7 @@ def test_a_stopped_import_goes_on_where_it_stopped(
     assert "Run it again to go on" in told.err
     assert Import.objects.get().finished_at is None
     told = bring_in(path)
-    assert "Brought in 4 messages in 2 new conversations" in told.out
-    assert "1 conversations and 2 messages were there already" in told.out
+    assert "Conversations: 2 new, 0 continued, 1 unchanged. Messages known already: 2." in told.out
     assert Message.objects.count() == 6
 
 
