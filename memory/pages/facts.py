@@ -23,17 +23,13 @@ from memory.review.search import matching
 from memory.scope import facts_of
 from memory.vocabulary import ArchivedReason, State
 
-STATE_NAMES = {
-    State.ACTIVE: "Active",
-    State.PENDING: "Waiting",
-    State.REJECTED: "Rejected",
-    State.ARCHIVED: "Archived",
-}
+# In the order in which the page offers them.
+STATES = (State.ACTIVE, State.PENDING, State.REJECTED, State.ARCHIVED)
 
 
 class FilterForm(forms.Form):
     q = forms.CharField(max_length=300, required=False)
-    state = forms.ChoiceField(choices=list(STATE_NAMES.items()), required=False)
+    state = forms.ChoiceField(choices=State.choices, required=False)
     after = forms.CharField(max_length=100, required=False)
 
 
@@ -64,7 +60,7 @@ def facts(request: DeskRequest) -> HttpResponse:
     context = {
         "listing": newest_first(found, "created_at", chosen["after"]),
         "state": state,
-        "states": STATE_NAMES,
+        "states": STATES,
         "q": chosen["q"],
         "form": form,
     }

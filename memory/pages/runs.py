@@ -43,6 +43,7 @@ def run(request: DeskRequest, run_id: UUID) -> HttpResponse:
     row = run_of(request.user, run_id)
     context = {
         "run": row,
+        "seconds": (row.finished_at - row.started_at).total_seconds() if row.finished_at else None,
         "counts": [(label, row.counts.get(name, 0)) for name, label in COUNTS.items()],
         "gates": _gates(row),
         "facts": facts_of(request.user).filter(run=row).select_related("agent")[:SHOWN],

@@ -7,6 +7,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.utils import timezone
+from django.utils.formats import date_format
+
 from agents.models import ApiKey, AuditEvent, User
 from memory.models import Fact
 from memory.scope import facts_of
@@ -37,7 +40,6 @@ _SHOWN = {
     "state": "state",
     "archived_reason": "archived because",
     "superseded_by_id": "replaced by",
-    "agent_id": "assistant",
     "tags": "tags",
     "pinned": "pinned",
     "confidence": "confidence",
@@ -48,6 +50,7 @@ _SHOWN = {
     "decayed_at": "confidence lowered",
     "withheld_for": "waits because",
 }
+_MOMENTS = {column for column in _SHOWN if column.endswith(("_at", "_from", "_until"))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +118,7 @@ def _action(event: AuditEvent) -> str:
 
 def _changes(before: dict[str, Any], after: dict[str, Any]) -> list[Change]:
     return [
-        Change(label, _text(before.get(column)), _text(after.get(column)))
+        Change(label, _text(column, before.get(column)), _text(column, after.get(column)))
         for column, label in _SHOWN.items()
         if column in after and before.get(column) != after[column]
     ]
@@ -137,9 +140,12 @@ def _names(actors: Iterable[str]) -> dict[str, str]:
     }
 
 
-def _text(value: object) -> str:
+def _text(column: str, value: Any) -> str:
     if value in (None, "", []):
         return "nothing"
+    if column in _MOMENTS:
+        moment = timezone.localtime(datetime.fromisoformat(value))
+        return date_format(moment, "j M Y, H:i")
     if isinstance(value, bool):
         return "yes" if value else "no"
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -1,6 +1,6 @@
 """What templates need beyond plain fields: counts, the navigation, dates and hidden characters."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django import template
 from django.template.context import Context
@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.timesince import timesince
 
 from memory.models import Fact
 from memory.review import queue
@@ -57,6 +58,13 @@ def holds(fact: Fact) -> str:
     if since and until:
         return since if since == until else f"{since} to {until}"
     return f"since {since}" if since else f"until {until}" if until else ""
+
+
+@register.filter
+def waited(since: datetime) -> str:
+    """How long a candidate has waited, in words; an hour is no time."""
+    hours = (timezone.now() - since) / timedelta(hours=1)
+    return "new" if hours < 1 else f"waiting for {timesince(since, depth=1)}"
 
 
 @register.filter

@@ -136,3 +136,26 @@ def test_no_page_is_wider_than_a_phone(queue_page: "Page", live_server: "LiveSer
         page.goto(live_server.url + reverse(name))
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, name
+
+
+def test_no_page_breaks_the_policy_against_inline_scripts_and_styles(
+    queue_page: "Page", live_server: "LiveServer", alice: "User"
+) -> None:
+    """The page's fixture fails on the line that Chromium writes for each violation."""
+    page = queue_page
+    fact = Fact.objects.all()[0]
+    desk = [reverse(name) for name in ("facts", "conversations", "runs", "recall", "settings")]
+    desk += [reverse("fact", args=[fact.pk]), reverse("conversation", args=[fact.conversation_id])]
+    alice.is_staff = alice.is_superuser = True
+    alice.save()
+    admin = [reverse(f"admin:{name}") for name in ("index", "memory_fact_changelist")]
+    admin += [
+        reverse("admin:memory_fact_change", args=[fact.pk]),
+        reverse("admin:agents_agent_add"),
+    ]
+    for address in desk + admin:
+        page.goto(live_server.url + address)
+        expect(page.get_by_role("heading", level=1).first).to_be_visible()
+    page.context.clear_cookies()
+    page.goto(live_server.url + reverse("login"))
+    expect(page.get_by_role("button", name="Sign in")).to_be_visible()

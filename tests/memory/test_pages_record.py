@@ -33,7 +33,7 @@ def test_it_lists_conversations_with_what_came_of_them(alices, agent, bobs_agent
         "2 messages",
         "read up to 0",
         "1 active",
-        "1 waiting",
+        "1 pending",
         "never learned from",
     ):
         assert shown in page

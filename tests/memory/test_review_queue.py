@@ -37,7 +37,7 @@ def test_it_shows_what_waits_and_on_which_words_it_rests(alices, agent):
     assert "By the way, <mark>I keep bees</mark> on the roof." in page
     assert Withheld.DURABLE.label in page
     assert "90% sure" in page
-    assert "for Main" in page
+    assert "only for Main" in page
     assert str(fact.conversation) in page
 
 
