@@ -24,6 +24,13 @@ class OwnerAdmin(UserAdmin[User]):
         user = signed_in(request)
         return users if user.is_superuser else users.filter(pk=user.pk)
 
+    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
+        """Only a superuser hands out rights."""
+        fixed = super().get_readonly_fields(request, obj)
+        if signed_in(request).is_superuser:
+            return fixed
+        return (*fixed, "is_staff", "is_superuser", "is_active", "groups", "user_permissions")
+
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
         """A new account gets its settings and its first assistant in the same transaction."""
         with acting(person(signed_in(request)), "account saved in the admin"):

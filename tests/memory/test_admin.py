@@ -243,3 +243,16 @@ def test_it_never_shows_a_keys_digest_and_can_revoke_it(bosss, agent):
     bosss.post(url(ApiKey), {"action": "revoke", "_selected_action": [str(key.pk)]})
     key.refresh_from_db()
     assert key.revoked_at is not None
+
+
+def test_it_lets_staff_give_themselves_no_rights(client, bob):
+    bob.is_staff = True
+    bob.save()
+    bob.user_permissions.add(*Permission.objects.filter(codename__endswith="_user"))
+    client.force_login(bob)
+    data = {"username": "robert", "is_superuser": "on", "is_staff": "on", "is_active": "on"}
+    data |= {"date_joined_0": "2026-01-01", "date_joined_1": "00:00:00"}
+    client.post(url(User, "change", bob.pk), data)
+    bob.refresh_from_db()
+    assert bob.username == "robert"
+    assert not bob.is_superuser
