@@ -333,10 +333,10 @@ def test_trees_with_wrong_pointers(write: Write, bring_in: Bring, alice: User) -
 
 
 def test_a_long_talk_is_no_deep_recursion(write: Write, bring_in: Bring, alice: User) -> None:
-    nodes = [node(f"n{i}", f"n{i - 1}" if i else None, f"Line {i}") for i in range(3000)]
+    nodes = [node(f"n{i}", f"n{i - 1}" if i else None, f"Line {i}") for i in range(1500)]
     assert bring_in(write(export(*nodes))).code == 0
-    assert Message.objects.filter(on_branch=True).count() == 3000
-    assert Message.objects.get(seq=3000).content == "Line 2999"
+    assert Message.objects.filter(on_branch=True).count() == 1500
+    assert Message.objects.get(seq=1500).content == "Line 1499"
 
 
 def test_one_broken_conversation_costs_only_itself(
