@@ -14,19 +14,19 @@ class MemoryOff(Exception):
 
 
 def allowed(mode: str, choice: bool | None) -> bool:
-    """`disabled` wins; an owner who never chose follows the server's default.
+    """An owner who never chose follows the server's default; a mode that is none of ours is "no".
 
     >>> allowed("default_off", True), allowed("default_off", None), allowed("disabled", True)
     (True, False, False)
     """
-    if mode == DISABLED:
-        return False
-    return choice if choice is not None else mode == DEFAULT_ON
+    if mode == DEFAULT_ON:
+        return choice is not False
+    return mode == DEFAULT_OFF and choice is True
 
 
 def memory_on(owner: User) -> bool:
-    choice = OwnerSettings.objects.values_list("memory_enabled", flat=True).get(owner=owner)
-    return allowed(settings.MEMORY_MODE, choice)
+    row = OwnerSettings.objects.filter(owner=owner).values_list("memory_enabled").first()
+    return row is not None and allowed(settings.MEMORY_MODE, row[0])
 
 
 def require_on(owner: User) -> None:
@@ -40,8 +40,8 @@ def require_on(owner: User) -> None:
             "SELECT memory_enabled FROM agents_ownersettings WHERE owner_id = %s FOR SHARE",
             [owner.pk],
         )
-        (choice,) = cursor.fetchone()
-    if not allowed(settings.MEMORY_MODE, choice):
+        row = cursor.fetchone()
+    if row is None or not allowed(settings.MEMORY_MODE, row[0]):
         raise MemoryOff(
             "Memory is off for this owner: switch it on in the settings, or ask the administrator."
         )

@@ -12,7 +12,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 from uuid_utils.compat import uuid7
 
-from agents.triggers import Audited, fixed
+from agents.triggers import audited, fixed, kept, settings_follow
 
 
 def new_id() -> uuid.UUID:
@@ -30,6 +30,9 @@ class User(AbstractUser):
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
 
+    class Meta(AbstractUser.Meta):
+        triggers = [settings_follow()]
+
 
 class OwnerSettings(models.Model):
     """What one owner chose. Every owner has a row from the moment the account exists."""
@@ -45,7 +48,11 @@ class OwnerSettings(models.Model):
 
     class Meta:
         verbose_name_plural = "owner settings"
-        triggers = [Audited()]
+        triggers = [
+            kept("The settings of an owner"),
+            fixed("owner", name="settings_fixed", message="Settings stay with their owner."),
+            audited(),
+        ]
 
     def __str__(self) -> str:
         return f"settings of {self.owner_id}"
@@ -84,8 +91,8 @@ class Agent(models.Model):
             ),
         ]
         triggers = [
-            fixed("owner", name="agent_fixed", message="An agent never changes its owner."),
-            Audited(),
+            fixed("id", "owner", name="agent_fixed", message="An agent never changes its owner."),
+            audited(),
         ]
 
     def __str__(self) -> str:
@@ -133,16 +140,19 @@ class ApiKey(models.Model):
             models.UniqueConstraint(fields=["owner", "id"], name="apikey_owner_id"),
         ]
         triggers = [
+            kept("A key"),
             fixed(
+                "id",
                 "owner",
                 "agent",
                 "prefix",
                 "digest",
                 "scopes",
+                "created_at",
                 name="key_fixed",
                 message="What a key may do is fixed; revoke it and make another.",
             ),
-            Audited(),
+            audited(),
         ]
 
     def __str__(self) -> str:

@@ -5,39 +5,64 @@ from typing import Any
 import pgtrigger
 
 
-class Audited(pgtrigger.Trigger):
-    """Writes every change of a row to the audit trail.
+class Runs(pgtrigger.Trigger):
+    """Runs a function of an app's sql folder in place of the one that pgtrigger generates.
 
-    It runs a function of its own instead of the one that pgtrigger generates. That function belongs
-    to the tables' owner and is SECURITY DEFINER, so the application's role can neither write nor
-    change nor leave out a line of the trail.
+    Such a function names the schemas it reads (SET search_path), temporary tables last. In a
+    generated one a session's temporary table could stand in for a table or a catalog.
     """
 
-    name = "audited"
-    when = pgtrigger.After
-    operation = pgtrigger.Insert | pgtrigger.Update | pgtrigger.Delete
     func = "RETURN NULL;"
 
+    def __init__(self, function: str, **options: Any) -> None:
+        self.function = function
+        super().__init__(**options)
+
     def render_execute(self, model: Any) -> str:
-        return "remembrancer_audit()"
+        return f"{self.function}()"
+
+
+def audited() -> pgtrigger.Trigger:
+    """Writes every change of a row to the audit trail.
+
+    The function is SECURITY DEFINER and belongs to the tables' owner, so the application's role can
+    neither write nor change nor leave out a line of the trail.
+    """
+    return Runs(
+        "remembrancer_audit",
+        name="audited",
+        when=pgtrigger.After,
+        operation=pgtrigger.Insert | pgtrigger.Update | pgtrigger.Delete,
+    )
+
+
+def settings_follow() -> pgtrigger.Trigger:
+    """Whoever makes an account, and how: by the end of the transaction it has settings."""
+    return Runs(
+        "remembrancer_give_settings",
+        name="settings_follow",
+        when=pgtrigger.After,
+        operation=pgtrigger.Insert,
+        timing=pgtrigger.Deferred,
+    )
 
 
 def kept(noun: str) -> pgtrigger.Trigger:
-    """Refuse DELETE, but for the tables' owner, as whom the purge function runs."""
+    """Refuse DELETE, but for the purge function."""
     return pgtrigger.Trigger(
         name="kept",
         when=pgtrigger.Before,
         operation=pgtrigger.Delete,
         func=f"""
-            IF remembrancer_is_purging(TG_RELID) THEN RETURN OLD; END IF;
-            RAISE EXCEPTION 'A {noun} is never deleted, only purged.'
+            IF public.remembrancer_is_purging(TG_RELID) THEN RETURN OLD; END IF;
+            RAISE EXCEPTION '{noun} is never deleted, only purged.'
                 USING ERRCODE = 'restrict_violation';
         """,
     )
 
 
 def fixed(*fields: str, name: str, message: str) -> pgtrigger.Trigger:
-    """Refuse a change of these fields, but for the tables' owner, as whom purge runs."""
+    """Refuse a change of these fields, but for the purge function."""
     changed = pgtrigger.Q()
     for field in fields:
         changed |= pgtrigger.Q(**{f"old__{field}__df": pgtrigger.F(f"new__{field}")})
@@ -47,7 +72,7 @@ def fixed(*fields: str, name: str, message: str) -> pgtrigger.Trigger:
         operation=pgtrigger.Update,
         condition=changed,
         func=f"""
-            IF remembrancer_is_purging(TG_RELID) THEN RETURN NEW; END IF;
+            IF public.remembrancer_is_purging(TG_RELID) THEN RETURN NEW; END IF;
             RAISE EXCEPTION '{message}' USING ERRCODE = 'restrict_violation';
         """,
     )

@@ -107,6 +107,7 @@ class Conversation(models.Model):
         ]
         triggers = [
             fixed(
+                "id",
                 "owner",
                 "agent",
                 "source",
@@ -183,8 +184,9 @@ class Message(models.Model):
             ),
         ]
         triggers = [
-            kept("message"),
+            kept("A message"),
             fixed(
+                "id",
                 "owner",
                 "conversation",
                 "seq",
@@ -255,8 +257,9 @@ class Passage(models.Model):
             models.Index(fields=["message"], name="passage_message"),
         ]
         triggers = [
-            kept("passage"),
+            kept("A passage"),
             fixed(
+                "id",
                 "owner",
                 "conversation",
                 "message",

@@ -13,6 +13,8 @@ from django.db import connections
 # Rows that only purge may remove.
 NEVER_DELETED = (
     "agents_agent",
+    "agents_apikey",
+    "agents_ownersettings",
     "agents_user",
     "conversations_conversation",
     "conversations_import",
@@ -24,7 +26,7 @@ NEVER_DELETED = (
     "memory_fact",
     "memory_tombstone",
 )
-READ_ONLY = ("agents_auditevent",)
+READ_ONLY = ("agents_auditevent", "django_migrations")
 
 # pgtrigger lets any session switch triggers off through a setting. Nothing here needs that.
 NEVER_IGNORE = """
@@ -44,4 +46,6 @@ def restrict_application_role(sender: AppConfig, using: str, **kwargs: Any) -> N
             cursor.execute(f"REVOKE DELETE ON {quote(table)} FROM {quote(role)}")
         for table in READ_ONLY:
             cursor.execute(f"REVOKE INSERT, UPDATE, DELETE ON {quote(table)} FROM {quote(role)}")
+        # A function of its own in public could stand in for one that a rule calls.
+        cursor.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
         cursor.execute(NEVER_IGNORE)

@@ -98,6 +98,7 @@ class Withheld(TextChoices):
     GLOBAL_SCOPE = "global_scope", "Would be visible to every assistant"
     DERIVED = "derived", "Concluded from other facts, not said by you"
     TARGET_GONE = "target_gone", "The fact it would have replaced is no longer active"
+    QUARANTINED = "quarantined", "You sent everything from its source back to the queue"
 
 
 class Gate(TextChoices):

@@ -130,7 +130,19 @@ class Migration(migrations.Migration):
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='ownersettings',
+            trigger=pgtrigger.compiler.Trigger(name='kept', sql=pgtrigger.compiler.UpsertTriggerSql(func="\n            IF public.remembrancer_is_purging(TG_RELID) THEN RETURN OLD; END IF;\n            RAISE EXCEPTION 'The settings of an owner is never deleted, only purged.'\n                USING ERRCODE = 'restrict_violation';\n        ", hash='937e0824de8c469a7229e5381988858ad5114213', operation='DELETE', pgid='pgtrigger_kept_8f1a2', table='agents_ownersettings', when='BEFORE')),
+        ),
+        pgtrigger.migrations.AddTrigger(
+            model_name='ownersettings',
+            trigger=pgtrigger.compiler.Trigger(name='settings_fixed', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (OLD."owner_id" IS DISTINCT FROM (NEW."owner_id"))', func="\n            IF public.remembrancer_is_purging(TG_RELID) THEN RETURN NEW; END IF;\n            RAISE EXCEPTION 'Settings stay with their owner.' USING ERRCODE = 'restrict_violation';\n        ", hash='7a469bee43757c7111a5c4f748f686bcc0c3b0ff', operation='UPDATE', pgid='pgtrigger_settings_fixed_63522', table='agents_ownersettings', when='BEFORE')),
+        ),
+        pgtrigger.migrations.AddTrigger(
+            model_name='ownersettings',
             trigger=pgtrigger.compiler.Trigger(name='audited', sql=pgtrigger.compiler.UpsertTriggerSql(execute='remembrancer_audit()', func='RETURN NULL;', hash='a4486b5e08ef9e4ce00f3bc6a0f614a66df7484e', operation='INSERT OR UPDATE OR DELETE', pgid='pgtrigger_audited_5ccf8', table='agents_ownersettings', when='AFTER')),
+        ),
+        pgtrigger.migrations.AddTrigger(
+            model_name='user',
+            trigger=pgtrigger.compiler.Trigger(name='settings_follow', sql=pgtrigger.compiler.UpsertTriggerSql(constraint='CONSTRAINT', execute='remembrancer_give_settings()', func='RETURN NULL;', hash='178112847c5c6b41b74c82d1adf91b0fb74a8a1f', operation='INSERT', pgid='pgtrigger_settings_follow_98598', table='agents_user', timing='DEFERRABLE INITIALLY DEFERRED', when='AFTER')),
         ),
         migrations.AddConstraint(
             model_name='agent',
@@ -154,7 +166,7 @@ class Migration(migrations.Migration):
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='agent',
-            trigger=pgtrigger.compiler.Trigger(name='agent_fixed', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (OLD."owner_id" IS DISTINCT FROM (NEW."owner_id"))', func="\n            IF remembrancer_is_purging(TG_RELID) THEN RETURN NEW; END IF;\n            RAISE EXCEPTION 'An agent never changes its owner.' USING ERRCODE = 'restrict_violation';\n        ", hash='96afc6170ae0692e39f45a5fdaa18df83776c86d', operation='UPDATE', pgid='pgtrigger_agent_fixed_16290', table='agents_agent', when='BEFORE')),
+            trigger=pgtrigger.compiler.Trigger(name='agent_fixed', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (OLD."id" IS DISTINCT FROM (NEW."id") OR OLD."owner_id" IS DISTINCT FROM (NEW."owner_id"))', func="\n            IF public.remembrancer_is_purging(TG_RELID) THEN RETURN NEW; END IF;\n            RAISE EXCEPTION 'An agent never changes its owner.' USING ERRCODE = 'restrict_violation';\n        ", hash='1d8677d101f159f32c63a443f380c865042e74e8', operation='UPDATE', pgid='pgtrigger_agent_fixed_16290', table='agents_agent', when='BEFORE')),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='agent',
@@ -166,7 +178,11 @@ class Migration(migrations.Migration):
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='apikey',
-            trigger=pgtrigger.compiler.Trigger(name='key_fixed', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (OLD."owner_id" IS DISTINCT FROM (NEW."owner_id") OR OLD."agent_id" IS DISTINCT FROM (NEW."agent_id") OR OLD."prefix" IS DISTINCT FROM (NEW."prefix") OR OLD."digest" IS DISTINCT FROM (NEW."digest") OR OLD."scopes" IS DISTINCT FROM (NEW."scopes"))', func="\n            IF remembrancer_is_purging(TG_RELID) THEN RETURN NEW; END IF;\n            RAISE EXCEPTION 'What a key may do is fixed; revoke it and make another.' USING ERRCODE = 'restrict_violation';\n        ", hash='ec657a739990492e524343ac07f29499001f7a73', operation='UPDATE', pgid='pgtrigger_key_fixed_1a8e5', table='agents_apikey', when='BEFORE')),
+            trigger=pgtrigger.compiler.Trigger(name='kept', sql=pgtrigger.compiler.UpsertTriggerSql(func="\n            IF public.remembrancer_is_purging(TG_RELID) THEN RETURN OLD; END IF;\n            RAISE EXCEPTION 'A key is never deleted, only purged.'\n                USING ERRCODE = 'restrict_violation';\n        ", hash='5b1e2610988c1cecf599bf2b9c28764fe693746c', operation='DELETE', pgid='pgtrigger_kept_9b3dd', table='agents_apikey', when='BEFORE')),
+        ),
+        pgtrigger.migrations.AddTrigger(
+            model_name='apikey',
+            trigger=pgtrigger.compiler.Trigger(name='key_fixed', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (OLD."id" IS DISTINCT FROM (NEW."id") OR OLD."owner_id" IS DISTINCT FROM (NEW."owner_id") OR OLD."agent_id" IS DISTINCT FROM (NEW."agent_id") OR OLD."prefix" IS DISTINCT FROM (NEW."prefix") OR OLD."digest" IS DISTINCT FROM (NEW."digest") OR OLD."scopes" IS DISTINCT FROM (NEW."scopes") OR OLD."created_at" IS DISTINCT FROM (NEW."created_at"))', func="\n            IF public.remembrancer_is_purging(TG_RELID) THEN RETURN NEW; END IF;\n            RAISE EXCEPTION 'What a key may do is fixed; revoke it and make another.' USING ERRCODE = 'restrict_violation';\n        ", hash='03fd31cf136cc50fd55030bc284dddcfbd493d72', operation='UPDATE', pgid='pgtrigger_key_fixed_1a8e5', table='agents_apikey', when='BEFORE')),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='apikey',

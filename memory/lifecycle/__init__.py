@@ -8,17 +8,16 @@ audit trail with its actor and reason. The database refuses whatever they would 
 from memory.lifecycle.births import propose, supersede
 from memory.lifecycle.decisions import confirm, confirm_with_edit, correct, reconsider, reject
 from memory.lifecycle.rows import version
+from memory.lifecycle.sendback import quarantine, reinstate, unsay
 from memory.lifecycle.upkeep import (
     add_evidence,
     archive,
     promote,
-    quarantine,
     reinforce,
     restore,
     set_pinned,
     snooze,
     undo,
-    unsay,
 )
 from memory.lifecycle.values import (
     AtCap,
@@ -56,6 +55,7 @@ __all__ = [
     "quarantine",
     "reconsider",
     "reinforce",
+    "reinstate",
     "reject",
     "restore",
     "set_pinned",

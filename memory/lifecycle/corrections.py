@@ -1,11 +1,26 @@
-"""Pending corrections: which facts they would supersede, and what becomes of them meanwhile."""
+"""Pending corrections: which facts they would supersede, and what becomes of them meanwhile.
 
-from collections.abc import Sequence
+A database trigger keeps `CorrectionTarget.open`: true while the correction waits and its target is
+active. The rows of a decided correction stay, so that taking the decision back finds them.
+"""
+
+from collections.abc import Iterable, Sequence
 
 from django.db import connection
+from django.utils import timezone
 
-from memory.lifecycle.rows import move_sources, set_aside, withhold
-from memory.lifecycle.values import Conflict, NotAllowed
+from memory.lifecycle.rows import (
+    LIVE,
+    copy_sources,
+    draft_of,
+    insert,
+    move,
+    refuse_twin,
+    same_text,
+    set_aside,
+    withhold,
+)
+from memory.lifecycle.values import Conflict, Duplicate, NotAllowed
 from memory.models import CorrectionTarget, Fact
 from memory.vocabulary import ArchivedReason, State, Withheld
 
@@ -21,11 +36,11 @@ def common_scope(targets: Sequence[Fact]) -> Fact:
     return first
 
 
-def aim(correction: Fact, targets: Sequence[Fact]) -> None:
+def aim(correction: Fact, targets: Iterable[Fact]) -> None:
     """Points a pending correction at its targets. An open correction of any of them gives way."""
     for target in targets:
         rival = open_correction_of(target)
-        if rival is not None and rival.pk != correction.pk:
+        if rival is not None:
             give_way(rival, correction)
         CorrectionTarget.objects.create(
             owner_id=correction.owner_id, fact=correction, target=target
@@ -39,20 +54,27 @@ def open_correction_of(target: Fact) -> Fact | None:
 
 def give_way(older: Fact, newer: Fact) -> None:
     """The newer, different correction stands for both; the evidence of the older one is kept."""
-    move_sources(older, newer)
+    copy_sources(older, newer)
     set_aside(older, ArchivedReason.REPLACED)
 
 
 def open_targets(correction: Fact) -> list[Fact]:
+    """What a pending correction would replace."""
     return list(Fact.objects.filter(corrections__fact=correction, corrections__open=True))
 
 
-def replace(targets: Sequence[Fact], successor: Fact, why: ArchivedReason) -> None:
+def active_targets(fact: Fact) -> list[Fact]:
+    """What a fact that is not active would replace if it were."""
+    return list(Fact.objects.filter(corrections__fact=fact, state=State.ACTIVE))
+
+
+def replace(targets: Sequence[Fact], successor: Fact) -> None:
     """Archives the targets behind their active successor, and turns what waited on them to it.
 
     The rule of one live text per scope waits until all is done: a successor may differ from its
     target by no more than case or punctuation.
     """
+    why = ArchivedReason.SUPERSEDED if len(targets) == 1 else ArchivedReason.MERGED
     for target in targets:
         waiting = open_correction_of(target)
         set_aside(target, why, successor)
@@ -61,43 +83,121 @@ def replace(targets: Sequence[Fact], successor: Fact, why: ArchivedReason) -> No
 
 
 def _follow(correction: Fact, old: Fact, head: Fact) -> None:
+    if correction.agent_id != head.agent_id:
+        _change_scope(correction, old, head)
+        return
     rival = open_correction_of(head)
     if rival is not None and rival.pk != correction.pk:
-        give_way(correction, rival)
+        older, newer = sorted((correction, rival), key=lambda fact: (fact.created_at, fact.pk))
+        give_way(older, newer)
+        if newer.pk != correction.pk:
+            return
+    _retarget(correction, old, head)
+
+
+def _retarget(correction: Fact, old: Fact, head: Fact) -> None:
+    rows = CorrectionTarget.objects.filter(fact=correction)
+    if rows.filter(target=head).exists():
+        rows.filter(target=old).delete()
+    else:
+        rows.filter(target=old).update(target=head)
+
+
+def _change_scope(correction: Fact, old: Fact, head: Fact) -> None:
+    """Its target went to another assistant. A fact never does, so a copy of the correction goes.
+
+    One that still waits on others stays with those.
+    """
+    if len(open_targets(correction)) > 0:
+        _let_go(correction, old)
         return
-    CorrectionTarget.objects.filter(fact=correction, target=head).delete()
-    CorrectionTarget.objects.filter(fact=correction, target=old).update(target=head)
+    twin = same_text(head.owner, head.agent, correction.statement).filter(state__in=LIVE).first()
+    if twin is not None:
+        copy_sources(correction, twin)
+        set_aside(correction, ArchivedReason.DUPLICATE)
+        return
+    copy = insert(
+        owner=head.owner,
+        agent=head.agent,
+        draft=draft_of(
+            correction,
+            withheld_for=tuple(correction.withheld_for),
+            withheld_detail=correction.withheld_detail,
+        ),
+        at=timezone.now(),
+    )
+    give_way(correction, copy)
+    aim(copy, [head])
 
 
 def release(target: Fact) -> None:
-    """The target is gone without a successor: what would have corrected it is a plain candidate."""
+    """The target goes without a successor: what would have corrected it is a plain candidate."""
     waiting = open_correction_of(target)
     if waiting is not None:
-        CorrectionTarget.objects.filter(fact=waiting, target=target).delete()
-        withhold(waiting, Withheld.TARGET_GONE)
+        _let_go(waiting, target)
+
+
+def _let_go(correction: Fact, target: Fact) -> None:
+    CorrectionTarget.objects.filter(fact=correction, target=target).delete()
+    withhold(correction, Withheld.TARGET_GONE)
 
 
 def settle(correction: Fact) -> None:
     """Before a fact waits again: follows each target to the head of its chain, or lets it go."""
     for row in correction.targets.select_related("target"):
         head = head_of(row.target)
-        taken = head is not None and (
-            correction.targets.filter(target=head).exclude(pk=row.pk).exists()
-            or open_correction_of(head) not in (None, correction)
-        )
-        if head is None or taken or head.pk == correction.pk:
-            row.delete()
-            withhold(correction, Withheld.TARGET_GONE)
+        if head is None or head.agent_id != correction.agent_id or open_correction_of(head):
+            _let_go(correction, row.target)
         elif head.pk != row.target_id:
-            CorrectionTarget.objects.filter(pk=row.pk).update(target=head)
+            _retarget(correction, row.target, head)
 
 
 def head_of(fact: Fact) -> Fact | None:
     """The active fact at the end of the chain, or None when the chain ends in no active one."""
-    step: Fact | None = fact
-    while step is not None and step.superseded_by_id is not None:
-        step = step.superseded_by
-    return step if step is not None and step.state == State.ACTIVE else None
+    end = end_of_chain(fact)
+    return end if end.state == State.ACTIVE else None
+
+
+def end_of_chain(fact: Fact) -> Fact:
+    while fact.superseded_by is not None:
+        fact = fact.superseded_by
+    return fact
+
+
+def await_end_of_chain(returning: Fact, end: Fact) -> None:
+    """A fact came back while its successor waits in the queue: that would replace it again."""
+    if (
+        end.state == State.PENDING
+        and end.agent_id == returning.agent_id
+        and open_correction_of(returning) is None
+    ):
+        aim(end, [returning])
+
+
+def bring_back(successor: Fact, *, but_text: str = "") -> list[Fact]:
+    """After a fact has stopped being active: what it had replaced is active again, as it was.
+
+    A predecessor whose text is live by now stays archived, for it is there already; so does one
+    with the hash `but_text`.
+    """
+    back = []
+    replaced = successor.predecessors.filter(state=State.ARCHIVED).exclude(text_hash=but_text)
+    for old in replaced.select_related("owner", "agent"):
+        try:
+            refuse_twin(old.owner, old.agent, old.statement)
+        except Duplicate:
+            continue
+        leave_one_correction(old, successor)
+        back.append(move(old, to=State.ACTIVE))
+    return back
+
+
+def leave_one_correction(returning: Fact, preferred: Fact | None = None) -> None:
+    """Before a fact is active again: of the corrections that wait on it, one may open."""
+    waiting = returning.corrections.filter(fact__state=State.PENDING).select_related("fact")
+    rows = sorted(waiting, key=lambda row: (row.fact == preferred, row.fact.created_at))
+    for row in rows[:-1]:
+        _let_go(row.fact, returning)
 
 
 def defer_text_rule() -> None:

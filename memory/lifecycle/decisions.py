@@ -1,24 +1,24 @@
-"""What a person decides over a candidate."""
+"""What a person decides over a candidate, or over the wording of a fact."""
 
+from datetime import datetime
 from typing import Any
 
-from django.utils import timezone
-
 from agents.audit import Actor
-from memory.lifecycle.births import draft_of, take_place
-from memory.lifecycle.corrections import open_targets, replace, settle
+from memory.lifecycle.births import oldest, take_place
+from memory.lifecycle.corrections import bring_back, open_targets, replace, settle
 from memory.lifecycle.rows import (
-    fresh,
+    copy_sources,
+    draft_of,
+    in_state,
     move,
     need_person,
     refuse_above_cap,
     refuse_twin,
     transition,
-    version,
 )
-from memory.lifecycle.values import Conflict, Edit, Stale
+from memory.lifecycle.values import Edit
 from memory.models import Fact
-from memory.vocabulary import ArchivedReason, Origin, State
+from memory.vocabulary import Origin, State
 
 
 def confirm(*, fact: Fact, actor: Actor, reason: str = "", seen: str = "") -> Fact:
@@ -26,8 +26,9 @@ def confirm(*, fact: Fact, actor: Actor, reason: str = "", seen: str = "") -> Fa
 
     `seen` is the version that the person looked at. Raises NotAllowed, Conflict, Stale, AtCap.
     """
-    with transition(fact.owner, actor, reason):
-        return _confirm(_waiting(fact, seen), actor)
+    with transition(fact.owner, actor, reason) as now:
+        need_person(actor, fact.owner)
+        return accept(in_state(fact, State.PENDING, seen=seen), actor, now)
 
 
 def confirm_with_edit(
@@ -38,62 +39,67 @@ def confirm_with_edit(
 
     Raises NotAllowed, Conflict, Stale, AtCap, Duplicate.
     """
-    with transition(fact.owner, actor, reason):
-        return _reword(_confirm(_waiting(fact, seen), actor), edit, actor)
+    with transition(fact.owner, actor, reason) as now:
+        need_person(actor, fact.owner)
+        row = in_state(fact, State.PENDING, seen=seen)
+        return _reword(accept(row, actor, now), edit, actor, now)
 
 
 def correct(*, fact: Fact, edit: Edit, actor: Actor, reason: str = "", seen: str = "") -> Fact:
-    """The owner's new wording of an active fact: a supersede, or only new tags, dates and pin."""
-    with transition(fact.owner, actor, reason):
-        need_person(actor)
-        return _reword(_in_state(fact, State.ACTIVE, seen), edit, actor)
+    """The owner's new wording of an active fact: a supersede, or only new tags, dates and pin.
+
+    Raises NotAllowed, Conflict, Stale, Duplicate.
+    """
+    with transition(fact.owner, actor, reason) as now:
+        need_person(actor, fact.owner)
+        return _reword(in_state(fact, State.ACTIVE, seen=seen), edit, actor, now)
 
 
 def reject(*, fact: Fact, actor: Actor, reason: str = "", seen: str = "") -> Fact:
-    """pending → rejected: later proposals of the same are dropped until it is reconsidered."""
-    with transition(fact.owner, actor, reason):
-        reviewer = need_person(actor)
-        return move(
-            _waiting(fact, seen), to=State.REJECTED, reviewer=reviewer, reviewed_at=timezone.now()
-        )
+    """pending → rejected: later proposals of the same are dropped until it is reconsidered.
+
+    What it had replaced before it was sent back to the queue is active again.
+    Raises NotAllowed, Conflict, Stale.
+    """
+    with transition(fact.owner, actor, reason) as now:
+        reviewer = need_person(actor, fact.owner)
+        row = in_state(fact, State.PENDING, seen=seen)
+        move(row, to=State.REJECTED, reviewer=reviewer, reviewed_at=now)
+        bring_back(row, but_text=row.text_hash)
+        return row
 
 
 def reconsider(*, fact: Fact, actor: Actor, reason: str = "") -> Fact:
-    """rejected → pending. Raises Duplicate when the same text is live by now."""
+    """rejected → pending. Raises NotAllowed, Conflict, Duplicate: the same text is live by now."""
     with transition(fact.owner, actor, reason):
-        need_person(actor)
-        row = _in_state(fact, State.REJECTED)
+        need_person(actor, fact.owner)
+        row = in_state(fact, State.REJECTED)
         refuse_twin(row.owner, row.agent, row.statement)
         settle(row)
         return move(row, to=State.PENDING)
 
 
-def _waiting(fact: Fact, seen: str) -> Fact:
-    return _in_state(fact, State.PENDING, seen)
+def accept(row: Fact, actor: Actor, at: datetime, *, restated: bool = True) -> Fact:
+    """Inside a transition: a pending fact is active, in the place of its targets.
 
-
-def _in_state(fact: Fact, state: State, seen: str = "") -> Fact:
-    row = fresh(fact)
-    if row.state != state:
-        raise Conflict(row)
-    if seen and seen != version(row):
-        raise Stale(row)
-    return row
-
-
-def _confirm(row: Fact, actor: Actor) -> Fact:
-    reviewer = need_person(actor)
+    `restated`: the person says that it holds now; a merge stays as old as its oldest member.
+    """
     targets = open_targets(row)
     if not targets:
         refuse_above_cap(row.owner, row.agent)
-    now = timezone.now()
-    move(row, to=State.ACTIVE, reviewer=reviewer, reviewed_at=now, last_confirmed_at=now)
-    why = ArchivedReason.SUPERSEDED if len(targets) <= 1 else ArchivedReason.MERGED
-    replace(targets, row, why)
+    changes: dict[str, Any] = {"reviewer": need_person(actor, row.owner), "reviewed_at": at}
+    if len(targets) > 1:
+        changes["last_confirmed_at"] = oldest(targets)
+        for target in targets:
+            copy_sources(target, row)
+    elif restated:
+        changes["last_confirmed_at"] = at
+    move(row, to=State.ACTIVE, **changes)
+    replace(targets, row)
     return row
 
 
-def _reword(row: Fact, edit: Edit, actor: Actor) -> Fact:
+def _reword(row: Fact, edit: Edit, actor: Actor, at: datetime) -> Fact:
     changes: dict[str, Any] = {
         "tags": edit.tags,
         "valid_from": edit.valid_from,
@@ -107,4 +113,4 @@ def _reword(row: Fact, edit: Edit, actor: Actor) -> Fact:
         row.save(update_fields=list(changes))
         return row
     draft = draft_of(row, statement=edit.statement, kind=edit.kind, origin=Origin.MANUAL, **changes)
-    return take_place(targets=[row], agent=row.agent, draft=draft, actor=actor)
+    return take_place(targets=[row], agent=row.agent, draft=draft, actor=actor, at=at)

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -20,6 +21,7 @@ from memory.lifecycle.values import (
     EntityRef,
     NotAllowed,
     Source,
+    Stale,
     Tombstoned,
 )
 from memory.models import Entity, EntityAlias, Evidence, Fact, FactEntity, Tombstone
@@ -30,21 +32,21 @@ LIVE = (State.PENDING, State.ACTIVE)
 
 
 @contextmanager
-def transition(owner: User, actor: Actor, reason: str) -> Iterator[None]:
-    """One transaction, in which this owner's facts change only here.
+def transition(owner: User, actor: Actor, reason: str) -> Iterator[datetime]:
+    """One transaction, in which this owner's facts change only here; yields its one moment.
 
-    Transitions of one owner are taken one at a time, on the lock that the database's own supersede
-    rule takes: no deadlocks over chains, and a check made after it holds until the end.
+    Transitions of one owner are taken one at a time: no deadlocks over chains, and a check made
+    inside holds until the end.
     """
     with acting(actor, reason):
-        lock(owner)
-        yield
+        _lock(owner)
+        yield timezone.now()
 
 
-def lock(owner: User) -> None:
+def _lock(owner: User) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT pg_advisory_xact_lock(hashtextextended('supersede ' || %s, 0))", [str(owner.pk)]
+            "SELECT pg_advisory_xact_lock(hashtextextended('lifecycle ' || %s, 0))", [str(owner.pk)]
         )
 
 
@@ -57,10 +59,28 @@ def fresh(fact: Fact) -> Fact:
     )
 
 
-def need_person(actor: Actor) -> User:
+def in_state(fact: Fact, *states: State, seen: str = "") -> Fact:
+    """The fresh row. Raises Conflict in any other state, Stale when it isn't as it was seen."""
+    row = fresh(fact)
+    if row.state not in states:
+        raise Conflict(row)
+    if seen and seen != version(row):
+        raise Stale(row)
+    return row
+
+
+def need_some_person(actor: Actor) -> User:
     if actor.person is None:
         raise NotAllowed("Only the owner can do this, in a browser or with a review key.")
     return actor.person
+
+
+def need_person(actor: Actor, owner: User) -> User:
+    """The owner, or an administrator who repairs."""
+    person = need_some_person(actor)
+    if person.pk != owner.pk and not person.is_superuser:
+        raise NotAllowed("This belongs to another owner.")
+    return person
 
 
 def move(fact: Fact, *, to: State, **changes: Any) -> Fact:
@@ -69,7 +89,9 @@ def move(fact: Fact, *, to: State, **changes: Any) -> Fact:
     if to != State.ARCHIVED:
         changes |= {"archived_reason": "", "archived_from": "", "superseded_by": None}
     if to == State.PENDING:
-        changes |= {"reviewer": None, "reviewed_at": None}
+        changes |= {"reviewer": None, "reviewed_at": None, "snoozed_until": None}
+    elif Withheld.QUARANTINED in fact.withheld_for:
+        changes["withheld_for"] = [why for why in fact.withheld_for if why != Withheld.QUARANTINED]
     moved = Fact.objects.filter(pk=fact.pk, state=fact.state).update(**changes)
     if moved != 1:
         raise Conflict(Fact.objects.get(pk=fact.pk))
@@ -117,8 +139,9 @@ def refuse_return(owner: User, agent: Agent | None, statement: str) -> None:
 
 
 def refuse_above_cap(owner: User, agent: Agent | None) -> None:
-    caps = OwnerSettings.objects.get(owner=owner)
-    limit = caps.cap_global if agent is None else caps.cap_per_agent
+    """An owner without caps, which is the usual one, is never refused."""
+    caps = OwnerSettings.objects.filter(owner=owner).values("cap_global", "cap_per_agent").first()
+    limit = caps and caps["cap_global" if agent is None else "cap_per_agent"]
     if limit is None:
         return
     if Fact.objects.filter(owner=owner, agent=agent, state=State.ACTIVE).count() >= limit:
@@ -126,9 +149,18 @@ def refuse_above_cap(owner: User, agent: Agent | None) -> None:
 
 
 def insert(
-    *, owner: User, agent: Agent | None, draft: Draft, state: State, reviewer: User | None
+    *,
+    owner: User,
+    agent: Agent | None,
+    draft: Draft,
+    at: datetime,
+    reviewer: User | None = None,
+    state: State = State.PENDING,
+    confirmed_at: datetime | None = None,
 ) -> Fact:
-    now = timezone.now()
+    """`confirmed_at`: instead of the moment of review, or else the one at which it was said."""
+    # A clock that runs ahead confirms nothing in the future.
+    said_at = min(draft.observed_at, at)
     fact = Fact.objects.create(
         owner=owner,
         agent=agent,
@@ -144,12 +176,13 @@ def insert(
         valid_from=draft.valid_from,
         valid_until=draft.valid_until,
         valid_precision=draft.valid_precision,
+        created_at=at,
         observed_at=draft.observed_at,
-        last_confirmed_at=now if reviewer else draft.observed_at,
+        last_confirmed_at=confirmed_at or (at if reviewer else said_at),
         withheld_for=list(draft.withheld_for),
         withheld_detail=draft.withheld_detail,
         reviewer=reviewer,
-        reviewed_at=now if reviewer else None,
+        reviewed_at=at if reviewer else None,
         conversation=draft.conversation,
         run=draft.run,
         prompt_version=draft.prompt_version,
@@ -174,8 +207,8 @@ def attach_sources(fact: Fact, sources: Iterable[Source]) -> int:
     return len(wanted)
 
 
-def move_sources(giver: Fact, taker: Fact) -> None:
-    """Evidence is never changed: the taker gets copies, and the giver keeps its own."""
+def copy_sources(giver: Fact, taker: Fact) -> None:
+    """Evidence and entities. Evidence is never changed, so the giver keeps its own."""
     sources = [Source(row.message, row.quote) for row in giver.evidence.select_related("message")]
     attach_sources(taker, sources)
     taken = set(FactEntity.objects.filter(fact=taker).values_list("entity_id", flat=True))
@@ -195,12 +228,12 @@ def attach_entities(fact: Fact, refs: Sequence[EntityRef]) -> None:
 
 def _entity(owner: User, ref: EntityRef) -> Entity:
     """The entity of this name or alias, made if there is none; new aliases are added to it."""
-    names = {normalise(name)[:120]: name for name in (*ref.aliases, ref.name)}
+    names = {normalise(name)[:120]: name[:120] for name in (*ref.aliases, ref.name)}
     names.pop("", None)
     own = normalise(ref.name)[:120]
     known = Entity.objects.filter(owner=owner, type=ref.type, aliases__normal_name=own).first()
     entity = known or Entity.objects.create(
-        owner=owner, type=ref.type, name=ref.name, normal_name=own
+        owner=owner, type=ref.type, name=ref.name[:120], normal_name=own
     )
     EntityAlias.objects.bulk_create(
         [
@@ -219,7 +252,33 @@ def withhold(fact: Fact, why: Withheld) -> None:
 
 
 def version(fact: Fact) -> str:
-    """Changes whenever what a reviewer decides over changes: state, targets, and why it waits."""
-    targets = sorted(str(row.target_id) for row in fact.targets.all() if row.open)
-    seen = "|".join([fact.state, *targets, *sorted(fact.withheld_for)])
-    return hashlib.sha256(seen.encode()).hexdigest()[:16]
+    """Changes whenever what a reviewer decides over changes: the state, what the candidate would
+    replace, why it waits, and whatever an edit may set."""
+    parts: list[object] = [fact.state, fact.valid_precision, fact.pinned]
+    parts += sorted(row.target_id for row in fact.targets.all() if row.open)
+    parts += sorted(fact.withheld_for) + sorted(fact.tags)
+    parts += [moment and moment.timestamp() for moment in (fact.valid_from, fact.valid_until)]
+    return hashlib.sha256("|".join(map(str, parts)).encode()).hexdigest()[:16]
+
+
+def draft_of(fact: Fact, **changes: object) -> Draft:
+    """A draft that says what the fact says, for its copy. Evidence and entities follow apart."""
+    fields = {
+        "statement": fact.statement,
+        "kind": fact.kind,
+        "origin": fact.origin,
+        "observed_at": fact.observed_at,
+        "confidence": fact.confidence,
+        "language": fact.language,
+        "tags": tuple(fact.tags),
+        "valid_from": fact.valid_from,
+        "valid_until": fact.valid_until,
+        "valid_precision": fact.valid_precision,
+        "pinned": fact.pinned,
+        "conversation": fact.conversation,
+        "run": fact.run,
+        "prompt_version": fact.prompt_version,
+        "imported_by": fact.imported_by,
+        "client": fact.client,
+    }
+    return Draft(**(fields | changes))  # type: ignore[arg-type]

@@ -3,26 +3,37 @@
 from collections.abc import Iterable
 from datetime import datetime
 
-from django.db.models import QuerySet
-from django.utils import timezone
-
 from agents.audit import Actor
 from agents.gate import require_on
 from agents.models import Agent
-from memory.lifecycle.births import draft_of, take_place
-from memory.lifecycle.corrections import head_of, release, settle
+from memory.lifecycle.births import take_place
+from memory.lifecycle.corrections import (
+    active_targets,
+    await_end_of_chain,
+    bring_back,
+    check_text_rule,
+    defer_text_rule,
+    end_of_chain,
+    leave_one_correction,
+    release,
+    replace,
+    settle,
+)
 from memory.lifecycle.rows import (
+    LIVE,
     attach_sources,
+    copy_sources,
+    draft_of,
     fresh,
+    in_state,
     move,
-    move_sources,
     need_person,
     refuse_above_cap,
     refuse_twin,
     set_aside,
     transition,
 )
-from memory.lifecycle.values import Conflict, NotAllowed, Source
+from memory.lifecycle.values import NotAllowed, Source
 from memory.models import Fact
 from memory.vocabulary import ArchivedReason, Origin, State
 
@@ -33,17 +44,15 @@ def reinforce(*, fact: Fact, sources: Iterable[Source], actor: Actor, reason: st
     Raises Conflict (no longer active), NotAllowed (somebody else said it), MemoryOff.
     """
     said = list(sources)
-    if not said or not any(source.message.from_owner for source in said):
+    spoken = [source.message.sent_at for source in said if source.message.from_owner]
+    if not spoken:
         raise NotAllowed("Only what the owner says reinforces a fact.")
-    with transition(fact.owner, actor, reason):
+    with transition(fact.owner, actor, reason) as now:
         require_on(fact.owner)
-        row = fresh(fact)
-        if row.state != State.ACTIVE:
-            raise Conflict(row)
+        row = in_state(fact, State.ACTIVE)
         attach_sources(row, said)
-        newest = max(source.message.sent_at for source in said if source.message.from_owner)
         # A clock that runs ahead confirms nothing in the future.
-        newest = min(newest, timezone.now())
+        newest = min(max(spoken), now)
         if newest > row.last_confirmed_at:
             row.last_confirmed_at = newest
             row.save(update_fields=["last_confirmed_at"])
@@ -54,13 +63,10 @@ def add_evidence(*, fact: Fact, sources: Iterable[Source], actor: Actor, reason:
     """The number of messages that became evidence. Raises Conflict (no longer live), MemoryOff."""
     with transition(fact.owner, actor, reason):
         require_on(fact.owner)
-        row = fresh(fact)
-        if row.state not in (State.PENDING, State.ACTIVE):
-            raise Conflict(row)
-        return attach_sources(row, sources)
+        return attach_sources(in_state(fact, *LIVE), sources)
 
 
-# What code may archive by itself, and what only a person may.
+# What code may archive by itself; forgetting is for a person.
 BY_CODE = {
     ArchivedReason.STALE: State.ACTIVE,
     ArchivedReason.DUPLICATE: State.PENDING,
@@ -74,15 +80,13 @@ def archive(*, fact: Fact, why: ArchivedReason, actor: Actor, reason: str = "") 
     Superseding and merging archive in steps of their own. Raises Conflict, NotAllowed.
     """
     with transition(fact.owner, actor, reason):
-        row = fresh(fact)
         if why == ArchivedReason.FORGOTTEN:
-            need_person(actor)
-            if row.state not in (State.PENDING, State.ACTIVE):
-                raise Conflict(row)
-        elif why not in BY_CODE:
+            need_person(actor, fact.owner)
+            row = in_state(fact, *LIVE)
+        elif why in BY_CODE:
+            row = in_state(fact, BY_CODE[why])
+        else:
             raise NotAllowed(f"A fact is not archived as {why} by itself.")
-        elif row.state != BY_CODE[why]:
-            raise Conflict(row)
         release(row)
         return set_aside(row, why)
 
@@ -90,23 +94,43 @@ def archive(*, fact: Fact, why: ArchivedReason, actor: Actor, reason: str = "") 
 def restore(*, fact: Fact, actor: Actor, reason: str = "") -> Fact:
     """archived → the state it was archived from.
 
-    Where an active fact has taken its place, a copy supersedes that one and is returned.
+    Where an active fact has taken its place, a copy supersedes that one and is returned; where what
+    it had itself replaced is active again, it takes that place once more.
     Raises Conflict, Duplicate, AtCap, NotAllowed.
     """
-    with transition(fact.owner, actor, reason):
-        reviewer = need_person(actor)
-        row = fresh(fact)
-        if row.state != State.ARCHIVED:
-            raise Conflict(row)
-        head = head_of(row)
-        if head is not None:
-            return _copy_over(row, head, actor)
-        refuse_twin(row.owner, row.agent, row.statement)
+    with transition(fact.owner, actor, reason) as now:
+        need_person(actor, fact.owner)
+        row = in_state(fact, State.ARCHIVED)
         if row.archived_from == State.PENDING:
+            refuse_twin(row.owner, row.agent, row.statement)
             settle(row)
             return move(row, to=State.PENDING)
+        end = end_of_chain(row)
+        if end.state == State.ACTIVE:
+            return _copy_over(row, fresh(end), actor, now)
+        _reactivate(row, actor, now)
+        await_end_of_chain(row, end)
+        return row
+
+
+def _copy_over(row: Fact, head: Fact, actor: Actor, at: datetime) -> Fact:
+    """The old wording comes back as a new fact, so that the chain still reads forward."""
+    copy = take_place(targets=[head], agent=head.agent, draft=draft_of(row), actor=actor, at=at)
+    copy_sources(row, copy)
+    return copy
+
+
+def _reactivate(row: Fact, actor: Actor, at: datetime) -> None:
+    targets = active_targets(row)
+    refuse_twin(row.owner, row.agent, row.statement, *targets)
+    if not targets:
         refuse_above_cap(row.owner, row.agent)
-        return move(row, to=State.ACTIVE, reviewer=reviewer, reviewed_at=timezone.now())
+    leave_one_correction(row)
+    defer_text_rule()
+    reviewer = need_person(actor, row.owner)
+    move(row, to=State.ACTIVE, reviewer=reviewer, reviewed_at=at)
+    replace(targets, row)
+    check_text_rule()
 
 
 def promote(*, fact: Fact, agent: Agent | None, actor: Actor, reason: str = "") -> Fact:
@@ -114,91 +138,65 @@ def promote(*, fact: Fact, agent: Agent | None, actor: Actor, reason: str = "") 
 
     Raises NotAllowed, Conflict, Duplicate, AtCap.
     """
-    with transition(fact.owner, actor, reason):
-        need_person(actor)
-        row = fresh(fact)
+    with transition(fact.owner, actor, reason) as now:
+        need_person(actor, fact.owner)
+        row = in_state(fact, State.ACTIVE)
         if agent is not None and agent.owner_id != row.owner_id:
             raise NotAllowed("That assistant belongs to another owner.")
         if (agent.pk if agent else None) == row.agent_id:
             raise NotAllowed("The fact already has this scope.")
         refuse_above_cap(row.owner, agent)
         return take_place(
-            targets=[row], agent=agent, draft=draft_of(row), actor=actor, keep_confirmation=True
+            targets=[row], agent=agent, draft=draft_of(row), actor=actor, at=now, restated=False
         )
 
 
 def undo(*, fact: Fact, actor: Actor, reason: str = "") -> Fact:
     """Takes back what made a fact active; whatever it replaced is active again.
 
-    A candidate waits once more; a wording of the owner's own is archived as undone.
+    A candidate waits once more; what a person's own step made is archived as undone. Of a
+    confirmation with an edit both halves are taken back, and the candidate is returned.
     Raises Conflict (not active), NotAllowed.
     """
     with transition(fact.owner, actor, reason):
-        reviewer = need_person(actor)
-        row = fresh(fact)
-        if row.state != State.ACTIVE:
-            raise Conflict(row)
-        replaced = [fresh(old) for old in row.predecessors.filter(state=State.ARCHIVED)]
-        release(row)
-        if row.origin == Origin.MANUAL:
-            set_aside(row, ArchivedReason.UNDONE)
-        for old in replaced:
-            # Before the candidate waits again, for then it needs its targets active.
-            if row.state == State.ACTIVE and old.text_hash == row.text_hash:
-                set_aside(row, ArchivedReason.UNDONE)
-            move(old, to=State.ACTIVE, reviewer=reviewer, reviewed_at=timezone.now())
-        return move(row, to=State.PENDING) if row.state == State.ACTIVE else row
+        need_person(actor, fact.owner)
+        return _take_back(in_state(fact, State.ACTIVE))
 
 
-def quarantine(*, facts: QuerySet[Fact], actor: Actor, reason: str) -> int:
-    """Sends active facts back to the queue. The number that went; each can be confirmed again."""
-    need_person(actor)
-    moved = 0
-    for fact in facts.filter(state=State.ACTIVE).select_related("owner").order_by("pk"):
-        with transition(fact.owner, actor, reason):
-            row = fresh(fact)
-            if row.state == State.ACTIVE:
-                release(row)
-                settle(row)
-                move(row, to=State.PENDING)
-                moved += 1
-    return moved
+def _take_back(row: Fact) -> Fact:
+    decided_at = row.reviewed_at
+    replaced = list(row.predecessors.filter(state=State.ARCHIVED))
+    release(row)
+    if _made_by_person(row) or any(old.text_hash == row.text_hash for old in replaced):
+        set_aside(row, ArchivedReason.UNDONE)
+    else:
+        move(row, to=State.PENDING)
+    for old in bring_back(row):
+        if decided_at is not None and old.reviewed_at == decided_at:
+            return _take_back(old)
+    return row
 
 
-def unsay(*, fact: Fact, actor: Actor, reason: str) -> Fact:
-    """active → pending because nothing it rests on stands in its conversation's branch any more."""
-    with transition(fact.owner, actor, reason):
-        row = fresh(fact)
-        if row.state == State.ACTIVE:
-            release(row)
-            settle(row)
-            move(row, to=State.PENDING)
-        return row
+def _made_by_person(row: Fact) -> bool:
+    """It was never a candidate: its birth was the decision."""
+    return row.origin == Origin.MANUAL or row.created_at == row.reviewed_at
 
 
 def set_pinned(*, fact: Fact, pinned: bool, actor: Actor, reason: str = "") -> Fact:
+    """Raises Conflict when the fact is neither pending nor active, NotAllowed."""
     with transition(fact.owner, actor, reason):
-        need_person(actor)
-        row = fresh(fact)
+        need_person(actor, fact.owner)
+        row = in_state(fact, *LIVE)
         row.pinned = pinned
         row.save(update_fields=["pinned"])
         return row
 
 
 def snooze(*, fact: Fact, until: datetime, actor: Actor, reason: str = "") -> Fact:
-    """Leaves the queue until then. Raises Conflict when it no longer waits."""
+    """Leaves the queue until then. Raises Conflict when it no longer waits, NotAllowed."""
     with transition(fact.owner, actor, reason):
-        need_person(actor)
-        row = fresh(fact)
-        if row.state != State.PENDING:
-            raise Conflict(row)
+        need_person(actor, fact.owner)
+        row = in_state(fact, State.PENDING)
         row.snoozed_until = until
         row.save(update_fields=["snoozed_until"])
         return row
-
-
-def _copy_over(row: Fact, head: Fact, actor: Actor) -> Fact:
-    """The old wording comes back as a new fact, so that the chain still reads forward."""
-    copy = take_place(targets=[fresh(head)], agent=head.agent, draft=draft_of(row), actor=actor)
-    move_sources(row, copy)
-    return copy

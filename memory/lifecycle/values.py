@@ -72,7 +72,7 @@ class NotAllowed(LifecycleError):
     """The step needs a person, or a fact in another scope."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Conflict(LifecycleError):
     """The fact is no longer in the state that the step starts from; `fact` is as it is now."""
 
@@ -82,7 +82,7 @@ class Conflict(LifecycleError):
         return f"This was already decided elsewhere: the fact is {_in_words(self.fact)} now."
 
 
-@dataclass
+@dataclass(eq=False)
 class Stale(LifecycleError):
     """What the page showed has changed since; `fact` is as it is now."""
 
@@ -92,7 +92,7 @@ class Stale(LifecycleError):
         return "This has changed since the page was loaded. Look at it again before you decide."
 
 
-@dataclass
+@dataclass(eq=False)
 class Duplicate(LifecycleError):
     """A fact with the same text already stands in the same scope (or was rejected or forgotten)."""
 
@@ -102,7 +102,7 @@ class Duplicate(LifecycleError):
         return f"The same text is already there; that fact is {_in_words(self.existing)}."
 
 
-@dataclass
+@dataclass(eq=False)
 class AtCap(LifecycleError):
     """The owner's limit of active facts is reached."""
 

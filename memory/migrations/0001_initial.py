@@ -175,7 +175,7 @@ class Migration(migrations.Migration):
             name='CorrectionTarget',
             fields=[
                 ('id', models.UUIDField(default=agents.models.new_id, editable=False, primary_key=True, serialize=False)),
-                ('open', models.BooleanField(default=True)),
+                ('open', models.BooleanField(default=True, editable=False)),
                 ('owner', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('fact', models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.PROTECT, related_name='targets', to='memory.fact')),
                 ('target', models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.PROTECT, related_name='corrections', to='memory.fact')),
@@ -317,7 +317,19 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='fact',
-            constraint=models.CheckConstraint(condition=models.Q(('statement', ''), _negated=True), name='fact_statement_not_empty'),
+            constraint=models.CheckConstraint(condition=models.Q(('statement__regex', '\\S')), name='fact_statement_not_empty'),
+        ),
+        migrations.AddConstraint(
+            model_name='fact',
+            constraint=models.CheckConstraint(condition=models.Q(('text_hash__regex', '^[0-9a-f]{64}$')), name='fact_text_hash_is_one'),
+        ),
+        migrations.AddConstraint(
+            model_name='fact',
+            constraint=models.CheckConstraint(condition=models.Q(('tags__contained_by', ['preference', 'decision', 'fact', 'constraint', 'confirmed_action', 'project', 'location', 'schedule', 'relationship'])), name='fact_tags_known'),
+        ),
+        migrations.AddConstraint(
+            model_name='fact',
+            constraint=models.CheckConstraint(condition=models.Q(('valid_precision__in', ['day', 'month', 'year'])), name='fact_precision_known'),
         ),
         migrations.AddConstraint(
             model_name='fact',
@@ -325,11 +337,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='fact',
-            constraint=models.CheckConstraint(condition=models.Q(('superseded_by__isnull', True), ('state', 'archived'), _connector='OR'), name='fact_successor_only_archived'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('archived_from', 'pending'), ('archived_reason__in', ['duplicate', 'aged_out', 'replaced', 'forgotten']), ('state', 'archived')), models.Q(('archived_from', 'active'), ('archived_reason__in', ['superseded', 'merged', 'stale', 'forgotten', 'undone']), ('state', 'archived')), models.Q(models.Q(('state', 'archived'), _negated=True), ('archived_from', ''), ('archived_reason', '')), _connector='OR'), name='fact_archived_with_reason'),
         ),
         migrations.AddConstraint(
             model_name='fact',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('archived_from__in', ['pending', 'active']), ('state', 'archived'), models.Q(('archived_reason', ''), _negated=True)), models.Q(models.Q(('state', 'archived'), _negated=True), ('archived_from', ''), ('archived_reason', '')), _connector='OR'), name='fact_archived_with_reason'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('superseded_by__isnull', False), ('archived_reason__in', ['superseded', 'merged'])), models.Q(('superseded_by__isnull', True), models.Q(('archived_reason__in', ['superseded', 'merged']), _negated=True)), _connector='OR'), name='fact_successor_with_reason'),
         ),
         migrations.AddConstraint(
             model_name='fact',
@@ -337,7 +349,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='fact',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'active'), _negated=True), ('kind', 'episodic'), ('origin', 'remember'), ('reviewer__isnull', False), _connector='OR'), name='fact_active_was_reviewed'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'active'), _negated=True), models.Q(('kind', 'episodic'), ('origin', 'extraction')), ('origin', 'remember'), ('reviewer__isnull', False), _connector='OR'), name='fact_active_was_reviewed'),
         ),
         migrations.AddConstraint(
             model_name='fact',
@@ -349,19 +361,23 @@ class Migration(migrations.Migration):
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='fact',
-            trigger=pgtrigger.compiler.Trigger(name='kept', sql=pgtrigger.compiler.UpsertTriggerSql(func="\n            IF remembrancer_is_purging(TG_RELID) THEN RETURN OLD; END IF;\n            RAISE EXCEPTION 'A fact is never deleted, only purged.'\n                USING ERRCODE = 'restrict_violation';\n        ", hash='1c5a8bae4efddf26ece59c483a9547dd9dd140ff', operation='DELETE', pgid='pgtrigger_kept_ed530', table='memory_fact', when='BEFORE')),
+            trigger=pgtrigger.compiler.Trigger(name='kept', sql=pgtrigger.compiler.UpsertTriggerSql(func="\n            IF public.remembrancer_is_purging(TG_RELID) THEN RETURN OLD; END IF;\n            RAISE EXCEPTION 'A fact is never deleted, only purged.'\n                USING ERRCODE = 'restrict_violation';\n        ", hash='36e3940a4e1c283a413817f794be8dfa5ed22c4d', operation='DELETE', pgid='pgtrigger_kept_ed530', table='memory_fact', when='BEFORE')),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='fact',
-            trigger=pgtrigger.compiler.Trigger(name='fact_birth', sql=pgtrigger.compiler.UpsertTriggerSql(func="\n    IF NEW.origin = 'import' AND NEW.reviewer_id IS NOT NULL THEN\n        -- A whole-store import that a person approved may bring any state.\n        IF NEW.superseded_by_id IS NOT NULL THEN\n            PERFORM remembrancer_refuse_cycle(NEW.owner_id, NEW.id, NEW.superseded_by_id);\n        END IF;\n        RETURN NEW;\n    END IF;\n    IF NEW.state NOT IN ('pending', 'active') THEN\n        RAISE EXCEPTION 'A fact is born pending or active, not %.', NEW.state\n            USING ERRCODE = 'check_violation';\n    END IF;\n    IF NEW.state = 'active' AND NEW.reviewer_id IS NULL\n        AND NEW.origin NOT IN ('extraction', 'remember') THEN\n        RAISE EXCEPTION 'A fact of origin % is born active only by a person.', NEW.origin\n            USING ERRCODE = 'check_violation';\n    END IF;\n    RETURN NEW;\n", hash='59930798083864e90545e045c0502eff735ece3a', operation='INSERT', pgid='pgtrigger_fact_birth_08f12', table='memory_fact', when='BEFORE')),
+            trigger=pgtrigger.compiler.Trigger(name='fact_birth', sql=pgtrigger.compiler.UpsertTriggerSql(execute='remembrancer_fact_birth()', func='RETURN NULL;', hash='5c91d4b9f391bba536f42cceae206f01508e1112', operation='INSERT', pgid='pgtrigger_fact_birth_08f12', table='memory_fact', when='BEFORE')),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='fact',
-            trigger=pgtrigger.compiler.Trigger(name='fact_change', sql=pgtrigger.compiler.UpsertTriggerSql(func="\n    IF (OLD.id, OLD.owner_id, OLD.agent_id, OLD.kind, OLD.statement, OLD.text_hash, OLD.language,\n        OLD.origin, OLD.created_at, OLD.observed_at, OLD.conversation_id, OLD.run_id,\n        OLD.prompt_version, OLD.imported_by_id, OLD.client_id)\n       IS DISTINCT FROM\n       (NEW.id, NEW.owner_id, NEW.agent_id, NEW.kind, NEW.statement, NEW.text_hash, NEW.language,\n        NEW.origin, NEW.created_at, NEW.observed_at, NEW.conversation_id, NEW.run_id,\n        NEW.prompt_version, NEW.imported_by_id, NEW.client_id)\n       AND NOT remembrancer_is_purging(TG_RELID) THEN\n        RAISE EXCEPTION 'A fact is never edited, only superseded.'\n            USING ERRCODE = 'restrict_violation';\n    END IF;\n\n    IF NEW.state = OLD.state THEN\n        IF NEW.superseded_by_id IS DISTINCT FROM OLD.superseded_by_id\n           OR NEW.archived_from <> OLD.archived_from THEN\n            RAISE EXCEPTION 'A successor is set only by the step that archives a fact.'\n                USING ERRCODE = 'restrict_violation';\n        END IF;\n        RETURN NEW;\n    END IF;\n\n    IF NOT (\n        (OLD.state, NEW.state) IN (\n            ('pending', 'active'), ('pending', 'rejected'), ('pending', 'archived'),\n            ('active', 'archived'), ('active', 'pending'), ('rejected', 'pending'))\n        OR (OLD.state = 'archived' AND NEW.state = OLD.archived_from)\n    ) THEN\n        RAISE EXCEPTION 'A fact cannot go from % to %.', OLD.state, NEW.state\n            USING ERRCODE = 'check_violation';\n    END IF;\n\n    IF NEW.state = 'archived' THEN\n        IF NEW.archived_from <> OLD.state THEN\n            RAISE EXCEPTION 'An archived fact keeps the state it came from.'\n                USING ERRCODE = 'check_violation';\n        END IF;\n        IF NOT (\n            (OLD.state = 'pending' AND NEW.archived_reason IN\n                ('duplicate', 'aged_out', 'replaced', 'merged', 'forgotten'))\n            OR (OLD.state = 'active' AND NEW.archived_reason IN\n                ('superseded', 'merged', 'stale', 'forgotten', 'undone'))\n        ) THEN\n            RAISE EXCEPTION 'A % fact is not archived as %.', OLD.state, NEW.archived_reason\n                USING ERRCODE = 'check_violation';\n        END IF;\n        IF (NEW.superseded_by_id IS NOT NULL) <> (\n            NEW.archived_reason = 'superseded'\n            OR (NEW.archived_reason = 'merged' AND OLD.state = 'active')\n        ) THEN\n            RAISE EXCEPTION 'A superseded or merged fact, and no other, names its successor.'\n                USING ERRCODE = 'check_violation';\n        END IF;\n        IF NEW.superseded_by_id IS NOT NULL THEN\n            PERFORM remembrancer_refuse_cycle(NEW.owner_id, NEW.id, NEW.superseded_by_id);\n            IF NOT EXISTS (\n                SELECT 1 FROM memory_fact WHERE id = NEW.superseded_by_id AND state = 'active'\n            ) THEN\n                RAISE EXCEPTION 'A successor must be active.' USING ERRCODE = 'check_violation';\n            END IF;\n        END IF;\n    END IF;\n    RETURN NEW;\n", hash='28c2849d2971f8d377336c8fd5c7553a6615e5af', operation='UPDATE', pgid='pgtrigger_fact_change_33352', table='memory_fact', when='BEFORE')),
+            trigger=pgtrigger.compiler.Trigger(name='fact_change', sql=pgtrigger.compiler.UpsertTriggerSql(execute='remembrancer_fact_change()', func='RETURN NULL;', hash='d6787394872f1117ce11cfce94dccf51b6e895d1', operation='UPDATE', pgid='pgtrigger_fact_change_33352', table='memory_fact', when='BEFORE')),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='fact',
-            trigger=pgtrigger.compiler.Trigger(name='fact_sync', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (OLD."state" IS DISTINCT FROM (NEW."state"))', func="\n    UPDATE memory_correctiontarget SET open = (NEW.state = 'pending')\n    WHERE fact_id = NEW.id AND open <> (NEW.state = 'pending');\n    RETURN NULL;\n", hash='d078b906ef9f7a2d0665e1ea1d93913c9d88f890', operation='UPDATE', pgid='pgtrigger_fact_sync_c3c3f', table='memory_fact', when='AFTER')),
+            trigger=pgtrigger.compiler.Trigger(name='fact_moved', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (OLD."state" IS DISTINCT FROM (NEW."state"))', execute='remembrancer_fact_moved()', func='RETURN NULL;', hash='107f8d85bdb74507c7a6c8a2699ffa46e7fc240c', operation='UPDATE', pgid='pgtrigger_fact_moved_f64a7', table='memory_fact', when='AFTER')),
+        ),
+        pgtrigger.migrations.AddTrigger(
+            model_name='fact',
+            trigger=pgtrigger.compiler.Trigger(name='fact_settled', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (OLD."state" IS DISTINCT FROM (NEW."state") AND NEW."state" = \'active\')', constraint='CONSTRAINT', execute='remembrancer_fact_settled()', func='RETURN NULL;', hash='aa9a3ac1944a9bb88a5f778c96422081ab3ea96c', operation='UPDATE', pgid='pgtrigger_fact_settled_1698f', table='memory_fact', timing='DEFERRABLE INITIALLY DEFERRED', when='AFTER')),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='fact',
@@ -377,11 +393,11 @@ class Migration(migrations.Migration):
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='evidence',
-            trigger=pgtrigger.compiler.Trigger(name='kept', sql=pgtrigger.compiler.UpsertTriggerSql(func="\n            IF remembrancer_is_purging(TG_RELID) THEN RETURN OLD; END IF;\n            RAISE EXCEPTION 'A evidence is never deleted, only purged.'\n                USING ERRCODE = 'restrict_violation';\n        ", hash='9b5a315b6eb8e1e5e3a360849d1862b4a9498510', operation='DELETE', pgid='pgtrigger_kept_b381d', table='memory_evidence', when='BEFORE')),
+            trigger=pgtrigger.compiler.Trigger(name='kept', sql=pgtrigger.compiler.UpsertTriggerSql(func="\n            IF public.remembrancer_is_purging(TG_RELID) THEN RETURN OLD; END IF;\n            RAISE EXCEPTION 'Evidence is never deleted, only purged.'\n                USING ERRCODE = 'restrict_violation';\n        ", hash='6d928afaf345fe472eeeae31d23adc3bd9a8500d', operation='DELETE', pgid='pgtrigger_kept_b381d', table='memory_evidence', when='BEFORE')),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='evidence',
-            trigger=pgtrigger.compiler.Trigger(name='evidence_fixed', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (OLD."owner_id" IS DISTINCT FROM (NEW."owner_id") OR OLD."fact_id" IS DISTINCT FROM (NEW."fact_id") OR OLD."message_id" IS DISTINCT FROM (NEW."message_id") OR OLD."quote" IS DISTINCT FROM (NEW."quote") OR OLD."created_at" IS DISTINCT FROM (NEW."created_at"))', func="\n            IF remembrancer_is_purging(TG_RELID) THEN RETURN NEW; END IF;\n            RAISE EXCEPTION 'Evidence is never changed.' USING ERRCODE = 'restrict_violation';\n        ", hash='3d8e661bf9dab1c0eeab8473b97a17331690c183', operation='UPDATE', pgid='pgtrigger_evidence_fixed_0395c', table='memory_evidence', when='BEFORE')),
+            trigger=pgtrigger.compiler.Trigger(name='evidence_fixed', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (OLD."id" IS DISTINCT FROM (NEW."id") OR OLD."owner_id" IS DISTINCT FROM (NEW."owner_id") OR OLD."fact_id" IS DISTINCT FROM (NEW."fact_id") OR OLD."message_id" IS DISTINCT FROM (NEW."message_id") OR OLD."quote" IS DISTINCT FROM (NEW."quote") OR OLD."created_at" IS DISTINCT FROM (NEW."created_at"))', func="\n            IF public.remembrancer_is_purging(TG_RELID) THEN RETURN NEW; END IF;\n            RAISE EXCEPTION 'Evidence is never changed.' USING ERRCODE = 'restrict_violation';\n        ", hash='5a92ac497cd9ba8289703207cbb6b221fecfc8d7', operation='UPDATE', pgid='pgtrigger_evidence_fixed_0395c', table='memory_evidence', when='BEFORE')),
         ),
         migrations.AddIndex(
             model_name='droppedcandidate',
@@ -398,6 +414,14 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='correctiontarget',
             constraint=models.CheckConstraint(condition=models.Q(('fact', models.F('target')), _negated=True), name='target_not_self'),
+        ),
+        pgtrigger.migrations.AddTrigger(
+            model_name='correctiontarget',
+            trigger=pgtrigger.compiler.Trigger(name='target_fixed', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (OLD."id" IS DISTINCT FROM (NEW."id") OR OLD."owner_id" IS DISTINCT FROM (NEW."owner_id") OR OLD."fact_id" IS DISTINCT FROM (NEW."fact_id"))', func="\n            IF public.remembrancer_is_purging(TG_RELID) THEN RETURN NEW; END IF;\n            RAISE EXCEPTION 'A correction keeps its targets, or follows them to their successors.' USING ERRCODE = 'restrict_violation';\n        ", hash='d08ae93d9df8a0bbdfbbd90d3d0f12b35afe2704', operation='UPDATE', pgid='pgtrigger_target_fixed_c8bd0', table='memory_correctiontarget', when='BEFORE')),
+        ),
+        pgtrigger.migrations.AddTrigger(
+            model_name='correctiontarget',
+            trigger=pgtrigger.compiler.Trigger(name='target_open', sql=pgtrigger.compiler.UpsertTriggerSql(execute='remembrancer_target()', func='RETURN NULL;', hash='4d819cbb2e9ba8fd4b3d5e7ae2135cc121979e6b', operation='INSERT OR UPDATE', pgid='pgtrigger_target_open_6b09c', table='memory_correctiontarget', when='BEFORE')),
         ),
         migrations.AddIndex(
             model_name='factembedding',
@@ -433,7 +457,11 @@ class Migration(migrations.Migration):
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='tombstone',
-            trigger=pgtrigger.compiler.Trigger(name='kept', sql=pgtrigger.compiler.UpsertTriggerSql(func="\n            IF remembrancer_is_purging(TG_RELID) THEN RETURN OLD; END IF;\n            RAISE EXCEPTION 'A tombstone is never deleted, only purged.'\n                USING ERRCODE = 'restrict_violation';\n        ", hash='4e191a38ccdd3e16a3cf3a19203caddc73af7e4c', operation='DELETE', pgid='pgtrigger_kept_e4f7f', table='memory_tombstone', when='BEFORE')),
+            trigger=pgtrigger.compiler.Trigger(name='kept', sql=pgtrigger.compiler.UpsertTriggerSql(func="\n            IF public.remembrancer_is_purging(TG_RELID) THEN RETURN OLD; END IF;\n            RAISE EXCEPTION 'A tombstone is never deleted, only purged.'\n                USING ERRCODE = 'restrict_violation';\n        ", hash='9c2da485dcd33a4a67ef933fb30ed40b2a2e4abe', operation='DELETE', pgid='pgtrigger_kept_e4f7f', table='memory_tombstone', when='BEFORE')),
+        ),
+        pgtrigger.migrations.AddTrigger(
+            model_name='tombstone',
+            trigger=pgtrigger.compiler.Trigger(name='tombstone_fixed', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (OLD."id" IS DISTINCT FROM (NEW."id") OR OLD."owner_id" IS DISTINCT FROM (NEW."owner_id") OR OLD."digest" IS DISTINCT FROM (NEW."digest") OR OLD."created_at" IS DISTINCT FROM (NEW."created_at"))', func="\n            IF public.remembrancer_is_purging(TG_RELID) THEN RETURN NEW; END IF;\n            RAISE EXCEPTION 'A tombstone is never changed.' USING ERRCODE = 'restrict_violation';\n        ", hash='e9b7dbc931871aecce37ff3835f9e9181aaaf467', operation='UPDATE', pgid='pgtrigger_tombstone_fixed_cbae5', table='memory_tombstone', when='BEFORE')),
         ),
         same_owner('memory_fact', 'agent_id', 'agents_agent'),
         same_owner('memory_fact', 'superseded_by_id', 'memory_fact'),

@@ -1,6 +1,5 @@
 """The fact, and the tables that hang on it."""
 
-import pgtrigger
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVectorField
@@ -10,9 +9,9 @@ from django.utils import timezone
 from pgvector.django import VectorField
 
 from agents.models import Agent, ApiKey, User, new_id
-from agents.triggers import Audited, fixed, kept
+from agents.triggers import audited, fixed, kept
 from conversations.models import Conversation, Import, Message
-from memory.triggers import FACT_BIRTH, FACT_CHANGE, FACT_SYNC
+from memory import triggers
 from memory.vocabulary import ArchivedReason, EntityType, Kind, Origin, Precision, State, Tag
 
 
@@ -133,7 +132,18 @@ class Fact(models.Model):
             models.CheckConstraint(
                 condition=Q(confidence__gte=0, confidence__lte=1), name="fact_confidence_range"
             ),
-            models.CheckConstraint(condition=~Q(statement=""), name="fact_statement_not_empty"),
+            models.CheckConstraint(
+                condition=Q(statement__regex=r"\S"), name="fact_statement_not_empty"
+            ),
+            models.CheckConstraint(
+                condition=Q(text_hash__regex="^[0-9a-f]{64}$"), name="fact_text_hash_is_one"
+            ),
+            models.CheckConstraint(
+                condition=Q(tags__contained_by=Tag.values), name="fact_tags_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(valid_precision__in=Precision.values), name="fact_precision_known"
+            ),
             models.CheckConstraint(
                 condition=Q(valid_from__isnull=True)
                 | Q(valid_until__isnull=True)
@@ -141,25 +151,36 @@ class Fact(models.Model):
                 name="fact_validity_order",
             ),
             models.CheckConstraint(
-                condition=Q(superseded_by__isnull=True) | Q(state="archived"),
-                name="fact_successor_only_archived",
-            ),
-            models.CheckConstraint(
-                condition=Q(state="archived", archived_from__in=["pending", "active"])
-                & ~Q(archived_reason="")
+                condition=Q(
+                    state="archived",
+                    archived_from="pending",
+                    archived_reason__in=["duplicate", "aged_out", "replaced", "forgotten"],
+                )
+                | Q(
+                    state="archived",
+                    archived_from="active",
+                    archived_reason__in=["superseded", "merged", "stale", "forgotten", "undone"],
+                )
                 | ~Q(state="archived") & Q(archived_reason="", archived_from=""),
                 name="fact_archived_with_reason",
+            ),
+            # A superseded or merged fact, and no other, names its successor.
+            models.CheckConstraint(
+                condition=Q(superseded_by__isnull=False)
+                & Q(archived_reason__in=["superseded", "merged"])
+                | Q(superseded_by__isnull=True) & ~Q(archived_reason__in=["superseded", "merged"]),
+                name="fact_successor_with_reason",
             ),
             # Only a person rejects.
             models.CheckConstraint(
                 condition=~Q(state="rejected") | Q(reviewer__isnull=False),
                 name="fact_rejected_by_person",
             ),
-            # Durable and how-to facts steer the assistant only after a person, or the owner's own
-            # words to `remember`, let them.
+            # What steers the assistant was let in by a person, by the owner's own words to
+            # `remember`, or by policy's rule, which knows only extracted events.
             models.CheckConstraint(
                 condition=~Q(state="active")
-                | Q(kind="episodic")
+                | Q(origin="extraction", kind="episodic")
                 | Q(origin="remember")
                 | Q(reviewer__isnull=False),
                 name="fact_active_was_reviewed",
@@ -202,27 +223,9 @@ class Fact(models.Model):
             GinIndex(fields=["search"], name="fact_search"),
         ]
         triggers = [
-            kept("fact"),
-            pgtrigger.Trigger(
-                name="fact_birth",
-                when=pgtrigger.Before,
-                operation=pgtrigger.Insert,
-                func=FACT_BIRTH,
-            ),
-            pgtrigger.Trigger(
-                name="fact_change",
-                when=pgtrigger.Before,
-                operation=pgtrigger.Update,
-                func=FACT_CHANGE,
-            ),
-            pgtrigger.Trigger(
-                name="fact_sync",
-                when=pgtrigger.After,
-                operation=pgtrigger.Update,
-                condition=pgtrigger.Q(old__state__df=pgtrigger.F("new__state")),
-                func=FACT_SYNC,
-            ),
-            Audited(),
+            kept("A fact"),
+            *triggers.FACT,
+            audited(),
         ]
 
     def __str__(self) -> str:
@@ -292,8 +295,9 @@ class Evidence(models.Model):
             models.Index(fields=["message"], name="evidence_message"),
         ]
         triggers = [
-            kept("evidence"),
+            kept("Evidence"),
             fixed(
+                "id",
                 "owner",
                 "fact",
                 "message",
@@ -309,7 +313,7 @@ class Evidence(models.Model):
 
 
 class CorrectionTarget(models.Model):
-    """A fact that a correction would supersede once it is confirmed."""
+    """A fact that a correction would supersede once it is confirmed, or has superseded."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
@@ -319,8 +323,8 @@ class CorrectionTarget(models.Model):
     target = models.ForeignKey(
         Fact, on_delete=models.PROTECT, related_name="corrections", db_constraint=False
     )
-    # True while the correction is pending; kept by a trigger on the fact's state.
-    open = models.BooleanField(default=True)
+    # True while the correction is pending and the target active; set by a trigger alone.
+    open = models.BooleanField(default=True, editable=False)
 
     class Meta:
         constraints = [
@@ -330,6 +334,16 @@ class CorrectionTarget(models.Model):
                 fields=["owner", "target"], condition=Q(open=True), name="target_one_open"
             ),
             models.CheckConstraint(condition=~Q(fact=F("target")), name="target_not_self"),
+        ]
+        triggers = [
+            fixed(
+                "id",
+                "owner",
+                "fact",
+                name="target_fixed",
+                message="A correction keeps its targets, or follows them to their successors.",
+            ),
+            *triggers.TARGET,
         ]
 
     def __str__(self) -> str:
@@ -409,7 +423,17 @@ class Tombstone(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["owner", "digest"], name="tombstone_once"),
         ]
-        triggers = [kept("tombstone")]
+        triggers = [
+            kept("A tombstone"),
+            fixed(
+                "id",
+                "owner",
+                "digest",
+                "created_at",
+                name="tombstone_fixed",
+                message="A tombstone is never changed.",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"tombstone {self.pk}"
