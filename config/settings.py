@@ -129,6 +129,8 @@ if HTTPS:
     SECURE_HSTS_SECONDS = 31_536_000
     SESSION_COOKIE_SECURE = True
     CSRF_COOKIE_SECURE = True
+# Whether the whole domain speaks HTTPS is not ours to promise.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_NAME = "remembrancer_session"
@@ -220,3 +222,6 @@ EXTRACTION_LEASE_SECONDS = strict_int(
 EMBEDDING_MODEL = env.str("EMBEDDING_MODEL", default="")
 EMBEDDING_LANGUAGES = env.list("EMBEDDING_LANGUAGES", default=[])
 EMBEDDING_THREADS = strict_int(env, "EMBEDDING_THREADS", default=0)
+
+# A batch of messages near their limit of 1 MB each.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 10_000_000
