@@ -25,10 +25,11 @@ _FORMATS = {Precision.DAY: "j F Y", Precision.MONTH: "F Y", Precision.YEAR: "Y"}
 @register.simple_tag(takes_context=True)
 def waiting(context: Context) -> int:
     """How many candidates wait for the person who looks at the page."""
-    request = context.get("request")
-    if request is None or not request.user.is_authenticated:
+    # An error page may be shown before anybody looked who asks.
+    user = getattr(context.get("request"), "user", None)
+    if user is None or not user.is_authenticated:
         return 0
-    return queue.waiting(request.user, timezone.now()).count()
+    return queue.waiting(user, timezone.now()).count()
 
 
 @register.simple_tag(takes_context=True)

@@ -1,10 +1,12 @@
 """docker-compose.yml can't be started where there is no Docker, so what it says is looked at, and
 the script that makes its roles is run for real."""
 
+import json
 import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,8 +15,11 @@ from typing import Any
 import psycopg
 import pytest
 import yaml
+from django.core.management import call_command
+from pytest_django import Settings
 
 from config import embedded
+from tests.deploy.processes import clean_environment
 
 ROOT = Path(__file__).parents[2]
 SECRETS = ["SECRET_KEY", "HASH_KEY", "APP_PASSWORD", "OWNER_PASSWORD", "POSTGRES_PASSWORD"]
@@ -115,3 +120,62 @@ def test_the_script_prepares_what_the_embedded_set_up_prepares(
     expected = ask(postgres, "test_remembrancer")
     assert expected
     assert ask(scripted, "remembrancer") == expected
+
+
+def manage(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "manage.py", *arguments],
+        cwd=ROOT,
+        env=clean_environment(**{"SECRET_KEY": "", "HASH_KEY": "", **environment}),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+COMPLETE = {
+    "SECRET_KEY": "s" * 50 + "0123456789",
+    "HASH_KEY": "h" * 50,
+    "DATABASE_URL": "postgres://app:pw@database.invalid/remembrancer",
+    "MIGRATION_DATABASE_URL": "postgres://owner:pw@database.invalid/remembrancer",
+    "REDIS_URL": "redis://redis.invalid/0",
+    "HTTPS": "true",
+    "ALLOWED_HOSTS": "memory.example.org",
+}
+
+
+def test_a_complete_server_has_nothing_to_complain_of() -> None:
+    result = manage("check", "--deploy", "--fail-level", "WARNING", **COMPLETE)
+    assert result.stderr == ""
+    assert result.returncode == 0
+
+
+@pytest.mark.parametrize("name", ["SECRET_KEY", "HASH_KEY"])
+def test_a_server_without_a_secret_refuses_in_one_line(name: str) -> None:
+    result = manage("check", **{**COMPLETE, name: ""})
+    assert result.returncode == 1
+    assert result.stderr == (
+        f"manage.py: {name} is not set. With DATABASE_URL set there is no default for it.\n"
+    )
+
+
+def test_migrating_without_its_role_is_one_line() -> None:
+    result = manage("migrate", **{**COMPLETE, "MIGRATION_DATABASE_URL": ""})
+    assert result.returncode == 1
+    assert result.stderr.startswith("CommandError: Set MIGRATION_DATABASE_URL")
+    assert result.stderr.count("\n") == 1
+
+
+def test_static_files_can_be_collected_compressed_and_named_by_content(
+    settings: Settings, tmp_path: Path
+) -> None:
+    """As the image's build does. A style sheet that names a missing file would fail it."""
+    settings.STATIC_ROOT = tmp_path
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+    }
+    call_command("collectstatic", interactive=False, verbosity=0)
+    manifest = json.loads((tmp_path / "staticfiles.json").read_text())["paths"]
+    assert re.fullmatch(r"app\.[0-9a-f]{12}\.css", manifest["app.css"])
+    assert (tmp_path / f"{manifest['app.css']}.gz").exists()
