@@ -144,7 +144,7 @@ class ScriptedLlm:
             if script:
                 return script.popleft()
         decide = self._answers.get(request.task)
-        return decide(request) if decide else fails(500)
+        return decide(request) if decide else fails(500)  # which may script a `meanwhile`
 
     def wait(self, seconds: float) -> None:
         """A slow reply doesn't hold up the end of the test."""

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, tzinfo
 from uuid import UUID
 
@@ -17,7 +17,6 @@ from memory.extraction.lease import Lease, LeaseLost, hold
 from memory.extraction.schema import Candidate
 from memory.extraction.windows import Window, clock_of, still_stands
 from memory.lifecycle import Draft, EntityRef, Source
-from memory.lifecycle.corrections import head_of
 from memory.llm import Usage
 from memory.models import DroppedCandidate, ExtractionRun, Fact
 from memory.policy import AddEvidence, Create, Dropped, Outcome, Reinforce, Supersede, gate_of
@@ -135,21 +134,23 @@ class Writer:
 
     def _create(self, candidate: Candidate, outcome: Create) -> None:
         draft = self._draft(candidate, outcome.withheld, outcome.details.values())
-        try:
-            fact = self._propose(draft, outcome.state)
-        except lifecycle.AtCap:
-            draft = self._draft(candidate, (Withheld.CAP_REACHED,), ())
-            fact = self._propose(draft, State.PENDING)
+        fact = self._propose(draft, outcome.state)
         self.counts["created"] += 1
         self.counts["activated"] += fact.state == State.ACTIVE
 
     def _supersede(self, candidate: Candidate, outcome: Supersede) -> None:
-        """The targets may have moved while the model thought: their heads count, in one scope."""
-        targets = self._heads(outcome.targets)
-        withheld = outcome.withheld if targets else (Withheld.TARGET_GONE, *outcome.withheld)
-        draft = self._draft(candidate, withheld, outcome.details.values())
-        self._propose(draft, State.PENDING, targets)
-        self.counts["superseding" if targets else "created"] += 1
+        """Only targets of one scope, that of the first; lifecycle follows them to their heads."""
+        draft = self._draft(candidate, outcome.withheld, outcome.details.values())
+        found = [fact for fact in map(self._fact, outcome.targets) if fact]
+        targets = [fact for fact in found if fact.agent_id == found[0].agent_id]
+        try:
+            if not targets:
+                raise lifecycle.NotAllowed
+            fact = self._propose(draft, State.PENDING, targets)
+        except lifecycle.NotAllowed:  # they have parted, or moved out of the agent's sight
+            alone = replace(draft, withheld_for=(Withheld.TARGET_GONE, *draft.withheld_for))
+            fact = self._propose(alone, State.PENDING)
+        self.counts["superseding" if fact.targets.exists() else "created"] += 1
 
     def _fold(
         self, candidate: Candidate, outcome: Reinforce | AddEvidence, fact: Fact | None
@@ -235,14 +236,7 @@ class Writer:
         )
 
     def _fact(self, pk: UUID) -> Fact | None:
-        return facts_readable_by(self.agent).filter(pk=pk).first()
-
-    def _heads(self, targets: Iterable[UUID]) -> list[Fact]:
-        found = (self._fact(pk) for pk in targets)
-        heads = {head.pk: head for fact in found if fact and (head := head_of(fact))}
-        readable = facts_readable_by(self.agent).filter(pk__in=heads).select_related("owner")
-        rows = list(readable.order_by("pk"))
-        return [row for row in rows if row.agent_id == rows[0].agent_id]
+        return facts_readable_by(self.agent).select_related("owner").filter(pk=pk).first()
 
     def _sources(self, candidate: Candidate) -> list[Source]:
         return [

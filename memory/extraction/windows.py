@@ -188,7 +188,7 @@ def fenced(name: str, nonce: str, parts: Iterable[str]) -> str:
 
 # Our own tags in any spelling, and the control marks of chat templates, which some servers obey.
 _LOOK_ALIKES = re.compile(
-    r"[<＜](?=\s*/?\s*(?:window|message|facts?|candidates?)\b|\||\s*/?\s*s\s*>|<\s*/?\s*sys)"
+    r"[<＜](?=\s*[/／]?\s*(?:window|message|facts?|candidates?)\b|\||\s*/?\s*s\s*>|<\s*/?\s*sys)"
     r"|\[(?=\s*/?\s*INST\s*\])",
     re.IGNORECASE,
 )

@@ -1,14 +1,15 @@
 """What the scripted model says in the tests of extraction, and the short way to say it."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from conversations.models import Conversation, Message
 from memory.extraction.run import extract
-from memory.models import ExtractionRun
+from memory.models import ExtractionRun, Fact
 from memory.vocabulary import Trigger
 from tests.factories import MessageFactory
-from tests.llm_server import Reply, ScriptedLlm, answers
+from tests.llm_server import Recorded, Reply, ScriptedLlm, answers
 
 
 def route(llm: ScriptedLlm, model: str = "scripted") -> dict[str, str]:
@@ -68,3 +69,11 @@ def run_once(conversation: Conversation, **options: Any) -> ExtractionRun:
 def marks(conversation: Conversation) -> tuple[int, int]:
     conversation.refresh_from_db()
     return conversation.cursor_seq, conversation.attempts
+
+
+def handle(request: Recorded, fact: Fact) -> int:
+    """The number under which a reflector call was shown a fact."""
+    pattern = rf'<fact-\w+ n="(\d+)"[^>]*>{re.escape(fact.statement)}<'
+    found = re.search(pattern, request.user)
+    assert found, "not shown"
+    return int(found[1])

@@ -1,15 +1,13 @@
 """Extraction from end to end: real database, real HTTP, a scripted model."""
 
 import logging
-import re
-from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
 from django.utils import timezone
 
 from agents.audit import POLICY
-from agents.models import AuditEvent, OwnerSettings
+from agents.models import Agent, AuditEvent, OwnerSettings
 from conversations.models import Conversation
 from memory import lifecycle
 from memory.extraction.run import extract
@@ -17,15 +15,13 @@ from memory.lifecycle import Draft, EntityRef
 from memory.models import DroppedCandidate, Evidence, ExtractionRun, Fact, RecalledFact
 from memory.vocabulary import EntityType, Kind, Origin, State, Trigger, Withheld
 from tests.factories import ConversationFactory, FactFactory
-from tests.llm_server import Recorded, ScriptedLlm, scripted_llm
 from tests.memory.extraction_cases import (
-    NO_ROUTE,
     candidate,
     decided,
+    handle,
     happened,
     marks,
     observed,
-    route,
     run_once,
     say,
 )
@@ -37,23 +33,8 @@ TEA = "I prefer tea over coffee"
 
 
 @pytest.fixture
-def llm(settings) -> Iterator[ScriptedLlm]:
-    with scripted_llm() as server:
-        settings.LLM_ROUTES = {"general": route(server), "private": NO_ROUTE}
-        yield server
-
-
-@pytest.fixture
-def conversation(agent) -> Conversation:
+def conversation(agent: Agent) -> Conversation:
     return ConversationFactory.create(agent=agent)
-
-
-def handle(request: Recorded, fact: Fact) -> int:
-    """The number under which a reflector call was shown a fact."""
-    pattern = rf'<fact-\w+ n="(\d+)"[^>]*>{re.escape(fact.statement)}<'
-    found = re.search(pattern, request.user)
-    assert found, "not shown"
-    return int(found[1])
 
 
 def test_what_is_durable_waits_and_an_event_the_owner_typed_is_active(llm, conversation):
@@ -105,6 +86,7 @@ def test_a_run_says_who_read_what_and_what_it_cost(llm, conversation):
     assert (run.observer, run.route, run.trigger) == ("scripted", "general", Trigger.REQUEST)
     assert (run.first_seq, run.last_seq, run.attempt) == (1, 2, 1)
     assert (run.llm_calls, run.input_tokens, run.output_tokens) == (1, 100, 20)
+    assert run.finished_at is not None
     assert run.finished_at >= run.started_at
 
 

@@ -1,12 +1,12 @@
 """When the model misbehaves: nothing half-written, the cursor right, the run on record."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
 from agents.audit import command, person
+from agents.models import Agent
 from conversations.models import Conversation
 from memory.extraction import due, run
 from memory.extraction.lease import LeaseTaken, claim
@@ -17,7 +17,6 @@ from memory.vocabulary import State, Trigger
 from tests.factories import ConversationFactory, FactFactory
 from tests.llm_server import (
     Reply,
-    ScriptedLlm,
     answers,
     fails,
     hangs_up,
@@ -45,14 +44,7 @@ GOOD = {"candidates": [CAT]}
 
 
 @pytest.fixture
-def llm(settings) -> Iterator[ScriptedLlm]:
-    with scripted_llm() as server:
-        settings.LLM_ROUTES = {"general": route(server), "private": NO_ROUTE}
-        yield server
-
-
-@pytest.fixture
-def conversation(agent) -> Conversation:
+def conversation(agent: Agent) -> Conversation:
     conversation = ConversationFactory.create(agent=agent)
     say(conversation, "I have a cat")
     Conversation.objects.filter(pk=conversation.pk).update(due_trigger="request")
@@ -79,6 +71,7 @@ def fails_now(conversation: Conversation) -> ExtractionRun:
 def wait_of(conversation: Conversation) -> float:
     """Minutes until the next attempt."""
     conversation.refresh_from_db()
+    assert conversation.next_attempt_at is not None
     return round((conversation.next_attempt_at - timezone.now()) / timedelta(minutes=1), 1)
 
 
@@ -194,11 +187,11 @@ def test_a_fault_of_our_own_is_recorded_without_its_text(llm, conversation, monk
 
 def test_a_fact_that_cannot_be_written_takes_the_window_back(llm, conversation, monkeypatch):
     """In the middle of the transaction: the first candidate is gone with the second."""
-    from memory.extraction.apply import Writer
+    from memory.extraction.apply import Verdict, Writer
 
     write = Writer.write
 
-    def write_one(writer: Writer, verdict) -> None:
+    def write_one(writer: Writer, verdict: Verdict) -> None:
         if writer.born:
             raise RuntimeError
         write(writer, verdict)
@@ -280,7 +273,7 @@ def test_a_second_extraction_of_the_owner_is_refused(llm, conversation, agent):
 
 
 @pytest.fixture
-def sensitive(agent) -> Conversation:
+def sensitive(agent: Agent) -> Conversation:
     conversation = ConversationFactory.create(agent=agent, sensitive=True)
     say(conversation, "I have a cat")
     Conversation.objects.filter(pk=conversation.pk).update(due_trigger="request")

@@ -1,12 +1,14 @@
 """Which conversations are due, and that the sweep hands each owner's next one out."""
 
+from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from celery import current_app
 from django.utils import timezone
 
-from agents.models import OwnerSettings
+from agents.models import Agent, OwnerSettings, User
 from conversations.models import Conversation, Message
 from memory import tasks
 from memory.extraction.due import due, next_of, sweep, trigger_of
@@ -21,7 +23,9 @@ LONG_AGO = NOW - timedelta(minutes=21)
 JUST_NOW = NOW - timedelta(minutes=1)
 
 
-def unread(agent, messages: int = 1, *, roles=("user",), **values) -> Conversation:
+def unread(
+    agent: Agent, messages: int = 1, *, roles: Sequence[str] = ("user",), **values: Any
+) -> Conversation:
     """A conversation with this many unread messages, quiet for long unless said otherwise."""
     conversation = ConversationFactory.create(agent=agent, **values)
     for n in range(messages):
@@ -44,7 +48,7 @@ def eager():
     current_app.conf.task_always_eager = False
 
 
-def choose(owner, choice: bool | None) -> None:
+def choose(owner: User, choice: bool | None) -> None:
     OwnerSettings.objects.filter(owner=owner).update(memory_enabled=choice)
 
 
