@@ -79,7 +79,7 @@ _NO_VALUES = listed("""
     protected forgotten lost reset being needed missing empty unknown important necessary never
     always still same different that this what which very called named used kept also easy hard too
     short long case hidden encrypted managed generated updated shared leaked compromised nowhere
-    safe fine good bad okay simple complex
+    redacted safe fine good bad okay simple complex
     your their mine with from have been they about when where because only just
     falsch richtig sicher vergessen nicht immer noch gespeichert incorrecto incorrecta segura
     oublié perdu faux olvidada esquecida sbagliata vergeten fel glömt väärä hukassa
