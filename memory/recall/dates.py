@@ -1,0 +1,179 @@
+"""Which stretches of time a message speaks of. English and ISO dates; other words are no dates."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from memory.text.lists import phrases
+
+_MONTHS = phrases("""
+    january
+    february
+    march
+    april
+    may
+    june
+    july
+    august
+    september
+    october
+    november
+    december
+""")
+_SHORT = {month[:3]: number for number, month in enumerate(_MONTHS, 1)} | {"sept": 9}
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_MONTH = rf"(?P<month>{'|'.join(_MONTHS)}|{'|'.join(_SHORT)})\.?"
+_YEAR = r"(?P<year>(?:19|20)\d\d)"
+_DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?"
+_NUMBER = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
+
+
+@dataclass(frozen=True)
+class Period:
+    """Half-open, on the clock of `now`. `words` is what the message called it."""
+
+    start: datetime
+    end: datetime
+    words: str
+
+
+def periods(text: str, now: datetime) -> list[Period]:
+    """In the order of the text, none twice. The earlier pattern has the words to itself."""
+    found: list[tuple[int, Period]] = []
+    for pattern, meaning in _PATTERNS:
+        for match in pattern.finditer(text):
+            span = _span(meaning, match, now)
+            if span is not None:
+                found.append((match.start(), Period(*span, words=match[0])))
+        text = pattern.sub(lambda match: " " * len(match[0]), text)
+    return [period for _, period in sorted(found, key=lambda pair: pair[0])]
+
+
+Meaning = Callable[[re.Match[str], datetime], tuple[datetime, datetime]]
+
+
+def _span(
+    meaning: Meaning, match: re.Match[str], now: datetime
+) -> tuple[datetime, datetime] | None:
+    try:
+        return meaning(match, now)
+    except (ValueError, OverflowError):  # 31 February, 9999 years ago
+        return None
+
+
+def _date(match: re.Match[str], now: datetime) -> tuple[datetime, datetime]:
+    month = _month(match["month"])
+    day = _midnight(now).replace(month=month, day=1)
+    if match["year"]:
+        day = day.replace(year=int(match["year"]), day=int(match["day"]))
+    else:
+        day = day.replace(day=int(match["day"]))
+        day = day if day <= now else day.replace(year=day.year - 1)
+    return day, day + timedelta(days=1)
+
+
+def _month_of_year(match: re.Match[str], now: datetime) -> tuple[datetime, datetime]:
+    start = _midnight(now).replace(day=1, month=_month(match["month"]))
+    if match["year"]:
+        start = start.replace(year=int(match["year"]))
+    elif start > now:
+        start = start.replace(year=start.year - 1)
+    return start, _next_month(start)
+
+
+def _year(match: re.Match[str], now: datetime) -> tuple[datetime, datetime]:
+    start = _midnight(now).replace(day=1, month=1, year=int(match["year"]))
+    return start, start.replace(year=start.year + 1)
+
+
+def _day_near(match: re.Match[str], now: datetime) -> tuple[datetime, datetime]:
+    days = {"yesterday": -1, "last night": -1, "today": 0, "tonight": 0, "tomorrow": 1}
+    start = _midnight(now) + timedelta(days=days[" ".join(match[0].lower().split())])
+    return start, start + timedelta(days=1)
+
+
+def _calendar(match: re.Match[str], now: datetime) -> tuple[datetime, datetime]:
+    """Last, this or next week, weekend, month or year; weeks begin on Monday."""
+    step = {"last": -1, "past": -1, "this": 0, "next": 1}[match["which"].lower()]
+    return _unit(match["unit"].lower(), step, now)
+
+
+def _unit(unit: str, step: int, now: datetime) -> tuple[datetime, datetime]:
+    today = _midnight(now)
+    if unit == "year":
+        start = today.replace(month=1, day=1, year=today.year + step)
+        return start, start.replace(year=start.year + 1)
+    if unit == "month":
+        start = _months_later(today.replace(day=1), step)
+        return start, _next_month(start)
+    monday = today - timedelta(days=today.weekday()) + timedelta(weeks=step)
+    if unit == "weekend":
+        return monday + timedelta(days=5), monday + timedelta(days=7)
+    return monday, monday + timedelta(days=7)
+
+
+def _ago(match: re.Match[str], now: datetime) -> tuple[datetime, datetime]:
+    number = match["number"].lower()
+    count = int(number) if number.isdigit() else _NUMBER[number]
+    unit = match["unit"].lower()
+    if unit != "day":
+        return _unit(unit, -count, now)
+    start = _midnight(now) - timedelta(days=count)
+    return start, start + timedelta(days=1)
+
+
+def _weekday(match: re.Match[str], now: datetime) -> tuple[datetime, datetime]:
+    back = (now.weekday() - _DAYS.index(match["weekday"].lower())) % 7 or 7
+    start = _midnight(now) - timedelta(days=back)
+    return start, start + timedelta(days=1)
+
+
+def _iso(match: re.Match[str], now: datetime) -> tuple[datetime, datetime]:
+    start = _midnight(now).replace(day=1, year=int(match["year"]), month=int(match["number"]))
+    if not match["day"]:
+        return start, _next_month(start)
+    start = start.replace(day=int(match["day"]))
+    return start, start + timedelta(days=1)
+
+
+def _midnight(now: datetime) -> datetime:
+    return now.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def _next_month(start: datetime) -> datetime:
+    return _months_later(start, 1)
+
+
+def _months_later(start: datetime, months: int) -> datetime:
+    years, month = divmod(start.month - 1 + months, 12)
+    return start.replace(year=start.year + years, month=month + 1)
+
+
+def _month(name: str) -> int:
+    return _SHORT[name.lower()[:3]]
+
+
+def _compiled() -> Iterator[tuple[re.Pattern[str], Meaning]]:
+    none = "(?P<year>(?!))?"
+    for expression, meaning in (
+        (rf"{_YEAR}-(?P<number>[01]\d)(?:-(?P<day>[0-3]\d))?", _iso),
+        (rf"{_DAY}\s+(?:of\s+)?{_MONTH},?\s+{_YEAR}", _date),
+        (rf"{_MONTH}\s+{_DAY},?\s+{_YEAR}", _date),
+        (rf"{_DAY}\s+(?:of\s+)?{_MONTH}{none}", _date),
+        (rf"{_MONTH}\s+{_DAY}{none}", _date),
+        (rf"{_MONTH},?\s+(?:of\s+)?{_YEAR}", _month_of_year),
+        (rf"(?:in|during|since|last|this past)\s+{_MONTH}{none}", _month_of_year),
+        (rf"(?:in|during|of|since|year)\s+{_YEAR}", _year),
+        (r"yesterday|last\s+night|today|tonight|tomorrow", _day_near),
+        (r"(?P<which>last|past|this|next)\s+(?P<unit>week|weekend|month|year)", _calendar),
+        (
+            rf"(?P<number>\d{{1,3}}|{'|'.join(_NUMBER)})\s+(?P<unit>day|week|month|year)s?\s+ago",
+            _ago,
+        ),
+        (rf"(?:last|on|this\s+past)\s+(?P<weekday>{'|'.join(_DAYS)})", _weekday),
+    ):
+        yield re.compile(rf"(?<![\w-])(?:{expression})(?![\w-])", re.IGNORECASE), meaning
+
+
+_PATTERNS = tuple(_compiled())

@@ -1,0 +1,79 @@
+"""Words behind which no question about the owner can stand, however close a fact may come."""
+
+from memory.text.lists import listed, phrases
+
+# A message of nothing but these asks for no memory.
+SMALL_TALK = listed("""
+    hello hi hey hiya yo howdy greetings good morning afternoon evening night day dear there
+    thanks thank thx ty cheers great perfect awesome cool nice fine okay ok k kk sure alright
+    right yes yeah yep yup no nope nah please pls welcome sorry bye goodbye ciao later soon see
+    lol haha hahaha hehe wow oh ah hmm hm um well so very much too all again then now today
+    how are you doing is it going what's up sup i'm i am me we and but a the that that's this to
+    for your help got understood done exactly agreed correct continue go on ahead
+    hei moi terve huomenta iltaa kiitos kiitti joo ei selvä hyvä hienoa näkemiin mitä kuuluu
+    hej hallå tack ja nej bra god morgon kväll hur mår du läget
+    hallo guten tag morgen abend danke vielen dank bitte nein gut super tschüss wie geht es dir
+    ihnen servus moin
+    bonjour bonsoir salut merci beaucoup oui non d'accord bien ça va comment allez-vous allez vous
+    hola buenos buenas días tardes noches gracias muchas sí vale bueno adiós cómo estás qué tal
+    ciao buongiorno buonasera grazie mille sì bene prego come stai va
+    olá oi bom dia boa tarde noite obrigado obrigada sim não tudo bem
+    hoi goedemorgen goedenavond dank je bedankt hoe gaat het met nee graag
+    привет здравствуйте здравствуй доброе добрый утро день вечер спасибо да нет хорошо как дела
+    пожалуйста пока
+    مرحبا السلام عليكم شكرا نعم لا صباح مساء الخير كيف حالك
+    안녕 안녕하세요 감사합니다 고마워 네 아니요
+""")
+
+# The same in scripts without spaces, and sayings whose words mean something elsewhere.
+PHRASES = frozenset(
+    phrases("""
+        你好
+        您好
+        谢谢
+        早上好
+        晚上好
+        好的
+        再见
+        こんにちは
+        おはよう
+        おはようございます
+        こんばんは
+        ありがとう
+        ありがとうございます
+        はい
+        さようなら
+        สวัสดี
+        สวัสดีครับ
+        สวัสดีค่ะ
+        ขอบคุณ
+        how have you been
+        nice to meet you
+        long time no see
+        sounds good
+        makes sense
+        keep going
+        tell me more
+        can you help me
+        i need help
+        are you there
+        who are you
+        what can you do
+        test
+        testing
+""")
+)
+
+# English words that hold a sentence together. They are no names, and say nothing by themselves.
+FUNCTION_WORDS = listed("""
+    a about after again all also am an and any are as at be because been before being but by can
+    can't could did didn't do does doesn't doing don't down each else ever few for from get give go
+    got had has have having he her here hers him his how i i'd i'll i'm i've if in into is isn't it
+    it's its just know let let's like me mean might mine more most much must my need no not now of
+    off on once one only or other our out over own please really said same say she should show so
+    some something such tell than that that's the their them then there these they this those to
+    too under until up us use user very want was wasn't we were what what's when where where's
+    which while who who's whom whose why will with without won't would yes you you're your
+    remember remind remembered happen happened happening again back anything everything thing
+    things currently
+""")

@@ -1,0 +1,111 @@
+from datetime import UTC, datetime
+
+import pytest
+
+from memory.recall.query import READ, Query, as_facts_say, names_in, read
+
+NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+
+
+def asked(message: str, *recent: str) -> Query:
+    return read(message, recent, NOW)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Hello!",
+        "hi",
+        "Hey there, how are you?",
+        "Good morning",
+        "Hello, how are you doing today?",
+        "Thanks, that's great!",
+        "ok",
+        "Thank you so much 🙏",
+        "👍",
+        "...",
+        "",
+        "   ",
+        "Moi! Mitä kuuluu?",
+        "Guten Morgen, wie geht es dir?",
+        "Bonjour, ça va ?",
+        "¡Hola! ¿Qué tal?",
+        "Привет, как дела?",
+        "你好！",
+        "こんにちは",
+        "안녕하세요!",
+        "مرحبا",
+        "\u200b",
+    ],
+)
+def test_a_greeting_asks_for_nothing(message: str) -> None:
+    assert asked(message).is_small_talk
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "where do I live",
+        "what's my name?",
+        "who am I",
+        "good evening, where is my car",
+        "Missä asun?",
+        "我住在哪里",
+        "ฉันอยู่ที่ไหน",
+        "allergies",
+        "am I vegetarian?",
+        "1250",
+    ],
+)
+def test_a_question_does_not_pass_for_a_greeting(message: str) -> None:
+    assert not asked(message).is_small_talk
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("where do I live", "where does the user live"),
+        ("Am I allergic to nuts?", "is the user allergic to nuts?"),
+        ("What is my sister's name?", "What is the user's sister's name?"),
+        ("I'm tired", "the user is tired"),
+        ("tell me about mine", "tell the user about the user's"),
+        ("Mine Kafon island", "the user's Kafon island"),
+        ("Explain IPv4 and IBM", "Explain IPv4 and IBM"),
+    ],
+)
+def test_it_speaks_of_the_owner_as_facts_do(message: str, said: str) -> None:
+    assert as_facts_say(message) == said
+
+
+def test_names_are_runs_of_words_in_normal_form() -> None:
+    names = names_in("Did Anna-Maria's friend meet New York City (Bob)?")
+    assert {"anna-maria", "anna-maria's", "new york city", "bob", "new york"} <= set(names)
+    assert "did" not in names
+
+
+def test_names_are_found_in_scripts_without_spaces() -> None:
+    assert {"柏林", "小明"} <= set(names_in("小明住在柏林"))
+
+
+def test_a_long_message_is_read_at_both_ends() -> None:
+    query = asked("Where is Rex? " + "noise " * 100_000 + "And my Volvo?")
+    assert len(query.message) <= READ + 1
+    assert "Rex" in query.message
+    assert "Volvo" in query.message
+    assert len(query.names) <= 1000
+
+
+def test_what_the_database_can_not_keep_is_not_read() -> None:
+    assert asked("where\x00 do I\ud800 live").message == "where do I live"
+
+
+def test_a_short_message_leans_on_the_turns_before_it() -> None:
+    query = asked("and my sister?", "one", "two", "Where does Bob live?", "How about Carol?")
+    assert query.in_context == "two\nWhere does Bob live?\nHow about Carol?\nand my sister?"
+    assert "carol" in query.names
+
+
+def test_a_message_with_words_of_its_own_does_not() -> None:
+    query = asked("which restaurant serves good Thai curry in Turku", "Where does Bob live?")
+    assert query.in_context == query.message
+    assert "bob" not in query.names
