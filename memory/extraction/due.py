@@ -17,6 +17,9 @@ from memory.vocabulary import Trigger
 
 IDLE = timedelta(minutes=20)
 EXCHANGES = 5
+# What was asked for goes first ("" sorts last). Then by when it was said, so that after an import
+# the newer word corrects the older one and not the other way round.
+IN_TURN = (F("due_trigger").desc(), F("last_message_at").asc(), F("pk").asc())
 # Handed out in one sweep, one conversation per owner: the others follow it.
 OWNERS = 200
 
@@ -45,6 +48,12 @@ def due(now: datetime) -> QuerySet[Conversation]:
         .filter(_memory_on(), _has_route())
         .order_by()
     )
+
+
+def unread(owner: User) -> QuerySet[Conversation]:
+    """All that could be read, due or not, in the order in which to read it."""
+    rows = Conversation.objects.filter(owner=owner, cursor_seq__lt=F("last_seq"), read_only=False)
+    return rows.order_by(*IN_TURN)
 
 
 def trigger_of(conversation: Conversation, now: datetime) -> Trigger:
@@ -88,9 +97,4 @@ def _has_route() -> Q:
 
 
 def _place_among_own() -> Window:
-    """What was asked for goes first, then what has been quiet the longest."""
-    return Window(
-        RowNumber(),
-        partition_by="owner",
-        order_by=[F("due_trigger").desc(), "last_activity_at", "pk"],
-    )
+    return Window(RowNumber(), partition_by="owner", order_by=IN_TURN)

@@ -19,7 +19,8 @@ from memory.models import OwnerLease
 
 
 class LeaseTaken(Exception):
-    """Another extraction of this owner is at work."""
+    def __init__(self) -> None:
+        super().__init__("Another extraction is at work for this owner. Try again in a while.")
 
 
 class LeaseLost(Exception):
