@@ -3,10 +3,19 @@
 from collections.abc import Iterator
 
 import pytest
+from django.test import Client
 from pytest_django.fixtures import Settings
 
+from agents.models import User
 from memory import embedding
 from tests.llm_server import ScriptedLlm, scripted_llm
+
+
+@pytest.fixture
+def alices(client: Client, alice: User) -> Client:
+    """Alice's browser, signed in."""
+    client.force_login(alice)
+    return client
 
 
 @pytest.fixture
