@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urldefrag
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -18,6 +19,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from agents import audit
 from agents.desk import DeskRequest, back, came_from, desk
+from agents.gate import allowed
 from conversations.access import conversations_of
 from memory import lifecycle, llm
 from memory.access import fact_of
@@ -34,7 +36,7 @@ PAGE = "memory/review.html"
 def review(request: DeskRequest) -> HttpResponse:
     now = timezone.now()
     page = queue.page(request.user, now, after=request.GET.get("after", ""))
-    context = {"page": page, "here": request.get_full_path(), **_mode()}
+    context = {"page": page, "here": request.get_full_path(), **_mode(request)}
     if not page.groups:
         context["started"] = conversations_of(request.user).exists()
     return render(request, PAGE, context)
@@ -171,12 +173,21 @@ def _show(
         name = fragment or ("edit" if form else "card")
         return render(request, f"{PAGE}#{name}", context, status=status)
     group = queue.Group(conversation=card.fact.conversation, cards=[card])
-    context |= {"page": queue.QueuePage(groups=[group], next_key=""), "alone": True, **_mode()}
+    context |= {
+        "page": queue.QueuePage(groups=[group], next_key=""),
+        "alone": True,
+        **_mode(request),
+    }
     return render(request, PAGE, context, status=status)
 
 
-def _mode() -> dict[str, object]:
-    return {"rule_based": llm.configured(llm.GENERAL) is None}
+def _mode(request: DeskRequest) -> dict[str, object]:
+    """What a newcomer must know about the state of the server."""
+    choice = request.user.settings.memory_enabled
+    return {
+        "rule_based": llm.configured(llm.GENERAL) is None,
+        "memory_off": not allowed(settings.MEMORY_MODE, choice),
+    }
 
 
 def _here(request: HttpRequest) -> str:

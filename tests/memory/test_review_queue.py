@@ -365,3 +365,14 @@ def test_it_is_never_cached_and_sends_a_policy_against_inline_scripts(alices, ag
     page = response.content.decode()
     for inline in ("<style", "style=", "onclick", "hx-on", "<script>"):
         assert inline not in page
+
+
+def test_it_still_decides_while_memory_is_off_and_says_so(alices, alice, agent):
+    fact = candidate(agent, "The user keeps bees.")
+    assert "Memory is off" not in alices.get(reverse("review")).content.decode()
+    alice.settings.memory_enabled = False
+    alice.settings.save()
+    assert "Memory is off" in alices.get(reverse("review")).content.decode()
+    alices.post(reverse("confirm", args=[fact.pk]))
+    fact.refresh_from_db()
+    assert fact.state == State.ACTIVE
