@@ -1,6 +1,5 @@
 """What the worker does. Thin: hints may be lost or come twice, the database knows what is due."""
 
-import logging
 from uuid import UUID
 
 from celery import shared_task
@@ -16,8 +15,6 @@ __all__ = ["embed_facts", "embed_missing", "extract_conversation", "sweep"]
 # The next sweep finds again what nobody took up.
 EXPIRES = 55
 
-logger = logging.getLogger(__name__)
-
 
 @shared_task(name="memory.tasks.sweep")
 def sweep() -> int:
@@ -31,7 +28,10 @@ def sweep() -> int:
 @shared_task(name="memory.tasks.extract_conversation")
 def extract_conversation(conversation_id: str) -> None:
     """Then goes on with the owner's next one, so that one owner is one chain of short tasks."""
-    audit.context.set("task memory.tasks.extract_conversation")
-    following = extract_if_due(UUID(conversation_id))
+    token = audit.context.set("task memory.tasks.extract_conversation")
+    try:
+        following = extract_if_due(UUID(conversation_id))
+    finally:
+        audit.context.reset(token)
     if following is not None:
         extract_conversation.delay(str(following))

@@ -6,13 +6,13 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Window
-from django.db.models.functions import Now, RowNumber
+from django.db.models.functions import RowNumber
 
 from agents import gate
 from agents.models import User
 from conversations.models import Conversation, Message
 from memory import llm
-from memory.models import OwnerLease
+from memory.extraction.lease import at_work
 from memory.vocabulary import Trigger
 
 IDLE = timedelta(minutes=20)
@@ -26,8 +26,7 @@ OWNERS = 200
 
 def sweep(now: datetime) -> Sequence[UUID]:
     """The next conversation of each owner whose memory is on and whom no worker reads for now."""
-    at_work = OwnerLease.objects.filter(owner=OuterRef("owner"), expires_at__gt=Now())
-    ranked = due(now).filter(~Exists(at_work)).annotate(place=_place_among_own())
+    ranked = due(now).exclude(owner__in=at_work()).annotate(place=_place_among_own())
     rows = ranked.filter(place=1).order_by("last_activity_at", "pk")
     return list(rows.values_list("pk", flat=True)[:OWNERS])
 

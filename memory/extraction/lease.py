@@ -3,6 +3,10 @@
 The lease is a row with a random token. It is renewed before every question to the model, and the
 final write happens only while the row still holds the token: a run that was thought dead can't
 write after its successor. Times are the database's, since workers' clocks differ.
+
+Beside the row its holder keeps an advisory lock of its database session, which Postgres lets go
+the moment the worker dies. So a killed worker's lease can be taken over at once, a hanging one's
+when it runs out. The lock only says that somebody lives; the row alone decides who may write.
 """
 
 import uuid
@@ -16,6 +20,16 @@ from django.db.models.functions import Now
 
 from agents.models import User
 from memory.models import OwnerLease
+
+# Of a row named `held`: has it run out, or is its holder gone?
+_FREE = """
+    held.expires_at <= statement_timestamp() OR NOT EXISTS (
+        SELECT FROM pg_locks
+        WHERE locktype = 'advisory' AND granted AND objsubid = 1
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        AND (classid::bigint << 32 | objid::bigint) = hashtextextended(held.token::text, 0)
+    )
+"""
 
 
 class LeaseTaken(Exception):
@@ -34,20 +48,14 @@ class Lease:
 
 
 def claim(owner: User) -> Lease:
-    """Takes the lease where there is none, or where it ran out. Raises LeaseTaken."""
-    token = uuid.uuid4()
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO memory_ownerlease AS held (owner_id, token, expires_at)"
-            " VALUES (%s, %s, statement_timestamp() + make_interval(secs => %s))"
-            " ON CONFLICT (owner_id) DO UPDATE"
-            " SET token = excluded.token, expires_at = excluded.expires_at"
-            " WHERE held.expires_at <= statement_timestamp()",
-            [owner.pk, token, settings.EXTRACTION_LEASE_SECONDS],
-        )
-        if cursor.rowcount != 1:
-            raise LeaseTaken
-    return Lease(owner, token)
+    """Takes the lease where there is none, it ran out, or its holder died. Raises LeaseTaken."""
+    lease = Lease(owner, uuid.uuid4())
+    # Before the row shows: who finds the row must find the lock.
+    _call("pg_advisory_lock", lease)
+    if not _take(lease):
+        _call("pg_advisory_unlock", lease)
+        raise LeaseTaken
+    return lease
 
 
 def renew(lease: Lease) -> None:
@@ -65,6 +73,31 @@ def hold(lease: Lease) -> None:
 
 def release(lease: Lease) -> None:
     _row(lease).delete()
+    _call("pg_advisory_unlock", lease)
+
+
+def at_work() -> set[uuid.UUID]:
+    """The owners for whom a living worker holds a lease."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT owner_id FROM memory_ownerlease AS held WHERE NOT ({_FREE})")  # noqa: S608
+        return {owner for (owner,) in cursor.fetchall()}
+
+
+def _take(lease: Lease) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO memory_ownerlease AS held (owner_id, token, expires_at)"  # noqa: S608
+            " VALUES (%s, %s, statement_timestamp() + make_interval(secs => %s))"
+            " ON CONFLICT (owner_id) DO UPDATE"
+            f" SET token = excluded.token, expires_at = excluded.expires_at WHERE {_FREE}",
+            [lease.owner.pk, lease.token, settings.EXTRACTION_LEASE_SECONDS],
+        )
+        return bool(cursor.rowcount == 1)
+
+
+def _call(function: str, lease: Lease) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {function}(hashtextextended(%s, 0))", [str(lease.token)])
 
 
 def _row(lease: Lease) -> QuerySet[OwnerLease]:

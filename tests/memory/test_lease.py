@@ -1,13 +1,15 @@
 """Only one extraction per owner, whatever dies or dawdles."""
 
+import time
 from datetime import timedelta
+from threading import Event, Thread
 
 import pytest
-from django.db import transaction
+from django.db import connections, transaction
 from django.utils import timezone
 
 from agents.models import User
-from memory.extraction.lease import LeaseLost, LeaseTaken, claim, hold, release, renew
+from memory.extraction.lease import LeaseLost, LeaseTaken, at_work, claim, hold, release, renew
 from memory.models import OwnerLease
 
 pytestmark = pytest.mark.django_db
@@ -26,6 +28,45 @@ def test_a_second_claim_is_refused(alice):
 def test_owners_do_not_wait_for_each_other(alice, bob):
     claim(alice)
     assert claim(bob).owner == bob
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_lease_of_a_dead_worker_is_free_at_once(alice):
+    """Its database session has ended; the row is still there and has not run out."""
+
+    def work_and_die() -> None:
+        claim(alice)
+        connections.close_all()
+
+    worker = Thread(target=work_and_die)
+    worker.start()
+    worker.join()
+    assert OwnerLease.objects.get().expires_at > timezone.now()
+    deadline = time.monotonic() + 10
+    while at_work() and time.monotonic() < deadline:  # Postgres notices within milliseconds
+        time.sleep(0.01)
+    assert at_work() == set()
+    assert claim(alice).owner == alice
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_lease_of_a_living_worker_is_not(alice, bob):
+    claimed, may_end = Event(), Event()
+
+    def work() -> None:
+        claim(alice)
+        claimed.set()
+        may_end.wait(10)
+        connections.close_all()
+
+    worker = Thread(target=work)
+    worker.start()
+    claimed.wait(10)
+    assert at_work() == {alice.pk}
+    with pytest.raises(LeaseTaken):
+        claim(alice)
+    may_end.set()
+    worker.join()
 
 
 def test_a_released_lease_can_be_claimed_again(alice):
