@@ -69,9 +69,6 @@ def seed() -> "User":
 
     from agents.accounts import create_owner
     from agents.audit import command
-    from conversations.models import Conversation
-    from memory.extraction.run import extract
-    from memory.vocabulary import Trigger
 
     call_command("migrate", interactive=False, verbosity=0)
     owner = create_owner(
@@ -82,8 +79,7 @@ def seed() -> "User":
         administrator=True,
     )
     call_command("import_conversations", str(DEMO), owner="aino")
-    for conversation in Conversation.objects.filter(owner=owner):
-        extract(conversation=conversation, trigger=Trigger.REQUEST)
+    call_command("extract", owner="aino", all=True)
     return owner
 
 

@@ -2,32 +2,29 @@
 "use strict";
 
 (() => {
-  let next = null;
+  // By request, for several may be under way at once: the card that it is about.
+  const subjects = new WeakMap();
 
   document.addEventListener("htmx:before:swap", (event) => {
-    const card = event.detail.ctx.sourceElement.closest("[data-card]");
-    next = card && { id: card.id, after: following(card) };
+    const { ctx } = event.detail;
+    subjects.set(ctx, ctx.sourceElement.closest("[id^=fact-]")?.id);
   });
 
-  document.addEventListener("htmx:after:swap", () => {
-    if (!next) return;
-    const { id, after } = next;
-    next = null;
-    const here = document.getElementById(id);
-    if (here && here.contains(document.activeElement)) return;
-    const goal = here && here.matches("[data-card]") ? here : after;
-    const fallback = document.querySelector("[data-after-cards]");
-    const focused = goal && goal.isConnected ? goal : fallback;
-    if (!focused) return;
-    focused.focus({ preventScroll: true });
-    focused.scrollIntoView({ block: "nearest" });
+  document.addEventListener("htmx:after:swap", (event) => {
+    const here = document.getElementById(subjects.get(event.detail.ctx));
+    // Whoever went on meanwhile keeps their place; only a focus that the swap took away is moved.
+    if (!here || document.activeElement !== document.body) return;
+    const goal = here.matches("[data-card]") ? here : following(here);
+    goal?.focus({ preventScroll: true });
+    goal?.scrollIntoView({ block: "nearest" });
   });
 
-  // The next card of the page, else the one before.
-  function following(card) {
+  // The next card, else the one before, else what comes after all cards.
+  function following(here) {
     const cards = [...document.querySelectorAll("[data-card]")];
-    const at = cards.indexOf(card);
-    return cards[at + 1] || cards[at - 1] || null;
+    const isBehind = (card) =>
+      here.compareDocumentPosition(card) & Node.DOCUMENT_POSITION_FOLLOWING;
+    return cards.find(isBehind) ?? cards.at(-1) ?? document.querySelector("[data-after-cards]");
   }
 
   function say(text) {
@@ -37,13 +34,13 @@
 
   document.addEventListener("htmx:before:request", () => say(""));
   document.addEventListener("htmx:error", () => {
-    say("The server can't be reached. Nothing was changed; try again.");
+    say("The server can't be reached. When it is back, reload the page to see what it stored.");
   });
   document.addEventListener("htmx:response:error", (event) => {
     const status = event.detail.ctx.response.status;
     if (status === 409 || status === 422) return;
     if (status === 404) say("This no longer exists. Reload the page.");
     else if (status === 403) say("Your session has ended. Reload the page and sign in.");
-    else say("The server failed at this. Nothing was changed; reload the page and try again.");
+    else say("The server failed at this. Reload the page to see what it stored, and try again.");
   });
 })();
