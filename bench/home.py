@@ -1,0 +1,61 @@
+"""A Postgres of the bench's own, with the schema in it and the model loaded."""
+
+import os
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from unittest.mock import patch
+
+
+def start(folder: Path) -> None:
+    """Everything that imports models has to be imported after this."""
+    os.environ |= {
+        "REMEMBRANCER_HOME": str(folder),
+        "DATABASE_URL": "",
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+    }
+    warnings.filterwarnings("ignore")
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+
+    from memory import embedding
+
+    call_command("migrate", verbosity=0)
+    embedding.warm_up()
+
+
+def superuser_url() -> str:
+    """For peers that bring tables of their own: an empty database beside ours."""
+    import psycopg
+    from django.conf import settings
+
+    from config import embedded
+
+    server = embedded.join(settings.HOME)
+    with psycopg.connect(server.url(embedded.SUPERUSER, "postgres"), autocommit=True) as connection:
+        connection.execute("DROP DATABASE IF EXISTS peers")
+        connection.execute("CREATE DATABASE peers")
+    with psycopg.connect(server.url(embedded.SUPERUSER, "peers"), autocommit=True) as connection:
+        connection.execute("CREATE EXTENSION vector")
+    return server.url(embedded.SUPERUSER, "peers")
+
+
+@contextmanager
+def clock(moment: datetime) -> Iterator[None]:
+    """The application believes that it is then."""
+    with patch("django.utils.timezone.now", lambda: moment):
+        yield
+
+
+@contextmanager
+def told(what: str) -> Iterator[None]:
+    started = time.monotonic()
+    print(f"{what} ...", end=" ", file=sys.stderr, flush=True)
+    yield
+    print(f"{time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)

@@ -1,0 +1,153 @@
+"""LoCoMo through the application itself: rows in Postgres, and the functions that serve the API.
+
+One owner per conversation, one conversation per session. What search and recall are called is known
+here alone (`ranked_turns`, `ranked_facts`).
+"""
+
+import importlib.util
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from uuid import UUID
+
+from agents.audit import acting, command, person
+from agents.models import Agent, OwnerSettings, User
+from bench.home import clock
+from bench.locomo import Sample, Turn
+from conversations.ingest import store_messages
+from conversations.models import Message
+from conversations.record import Incoming, Into
+from memory import embedding, tokens
+from memory.lifecycle import Draft, Source, propose
+from memory.models import Evidence, Fact
+from memory.recall import block
+from memory.recall.service import recall
+from memory.recall.tuning import tuning
+from memory.text.language import detect_language, language_config
+from memory.vocabulary import Kind, Origin, State
+
+# So that a ranking of facts is not cut off by the budget of the block.
+_NO_LIMIT = 1_000_000
+# Facts of a block of 1,500 tokens: no line has fewer than 15.
+_MORE_THAN_FIT = 100
+_A_MINUTE = timedelta(minutes=1)
+
+Covered = list[tuple[str, ...]]
+
+
+@dataclass
+class Store:
+    sample: Sample
+    owner: User
+    agent: Agent
+    facts: dict[UUID, Fact] = field(default_factory=dict)
+    # The evidence of each fact: ids of turns.
+    evidence: dict[UUID, tuple[str, ...]] = field(default_factory=dict)
+
+
+def ingest(sample: Sample) -> Store:
+    with acting(command("bench")):
+        owner = User.objects.create(username=sample.id)
+        OwnerSettings.objects.update_or_create(owner=owner, defaults={"memory_enabled": True})
+        agent = Agent.objects.create(owner=owner, slug="main", name="Main", is_default=True)
+    for session, turns in sample.by_session.items():
+        into = Into(agent=agent, source="locomo", external_id=session)
+        with clock(turns[-1].said_at + _A_MINUTE):
+            store_messages(into=into, messages=[_message(turn, sample) for turn in turns])
+    return Store(sample, owner, agent)
+
+
+def learn(store: Store) -> None:
+    """The observations become facts, each confirmed by the owner when it was said. They name no
+    entities, because nobody extracted any."""
+    messages = {
+        message.client_id: message
+        for message in Message.objects.filter(owner=store.owner).select_related("conversation")
+    }
+    for observation in store.sample.observations:
+        sources = [messages[turn] for turn in observation.evidence]
+        said_at = max((m.sent_at for m in sources), default=store.sample.turns[0].said_at)
+        draft = Draft(
+            statement=observation.statement,
+            kind=Kind.SEMANTIC,
+            origin=Origin.EXTRACTION,
+            observed_at=said_at,
+            language=language_config(detect_language(observation.statement)),
+            sources=tuple(Source(message, message.content) for message in sources),
+            conversation=sources[0].conversation if sources else None,
+        )
+        with clock(said_at + _A_MINUTE):
+            fact = propose(
+                owner=store.owner,
+                agent=store.agent,
+                draft=draft,
+                actor=person(store.owner),
+                state=State.ACTIVE,
+            )
+        store.facts[fact.pk] = fact
+        store.evidence[fact.pk] = observation.evidence
+
+
+def index() -> None:
+    """What the worker does after a commit."""
+    while embedding.embed_backlog(seconds=60):
+        pass
+
+
+def can_search() -> bool:
+    return importlib.util.find_spec("memory.recall.search") is not None
+
+
+def ranked_turns(store: Store, question: str, depth: int) -> list[str]:
+    """Ids of turns, best first, from the raw record."""
+    from memory.recall.search import search  # type: ignore[import-not-found]
+
+    found = search(
+        agent=store.agent, query=question, scope="raw", k=depth, now=store.sample.asked_at
+    )
+    return list(dict.fromkeys(hit.passage.message.client_id for hit in found.hits))
+
+
+def ranked_facts(store: Store, question: str) -> list[UUID]:
+    """Facts in the order in which the block takes them up."""
+    told = recall(agent=store.agent, message=question, now=store.sample.asked_at, budget=_NO_LIMIT)
+    return [item.fact.pk for item in told.items]
+
+
+def in_block(store: Store, ranked: Sequence[UUID]) -> list[UUID]:
+    """Those that fit the block of any system's ranking, rendered and counted as ours is."""
+    limits = tuning()
+    packed = block.pack(
+        pinned=[],
+        found=[store.facts[key] for key in ranked[:_MORE_THAN_FIT]],
+        budget=limits.budget,
+        pinned_budget=0,
+        now=store.sample.asked_at,
+        nonce=block.new_nonce(),
+        count=tokens.count,
+    )
+    return [fact.pk for fact in packed.found]
+
+
+def evidence(store: Store, facts: Sequence[UUID]) -> Covered:
+    return [store.evidence[key] for key in facts]
+
+
+def check(store: Store) -> None:
+    """The rows are what the bench believes they are."""
+    stored = Evidence.objects.filter(owner=store.owner).count()
+    assert stored == sum(map(len, store.evidence.values())), "evidence was lost"
+    said = Message.objects.filter(owner=store.owner).count()
+    assert said == len(store.sample.turns), "messages were lost"
+
+
+def _message(turn: Turn, sample: Sample) -> Incoming:
+    return Incoming(
+        client_id=turn.id,
+        role=Message.Role.USER,
+        content=turn.content,
+        sent_at=turn.said_at,
+        zone="UTC",
+        speaker=turn.speaker,
+        from_owner=turn.speaker == sample.speakers[0],
+    )
