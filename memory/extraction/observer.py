@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from memory import llm
 from memory.extraction import rules, windows
 from memory.extraction.prompts import OBSERVER, prompt
-from memory.extraction.schema import MAX_CANDIDATES, Candidate, ObserverReply
+from memory.extraction.schema import Candidate, ObserverReply
 from memory.extraction.windows import Window
 
 RULES = "rules"
@@ -22,7 +22,7 @@ def observe(window: Window, route: llm.Route | None) -> Observation:
     """Without a route the built-in rules read the owner's messages. Raises LlmError."""
     if route is None:
         new = [message for n, message in window.for_policy().items() if window.is_new(n)]
-        return Observation(rules.observe(new)[:MAX_CANDIDATES])
+        return Observation(rules.observe(new))
     text = windows.render(window)
     completion = llm.complete(route, prompt(OBSERVER), text, ObserverReply)
     return Observation(completion.reply.candidates, completion.usage)

@@ -2,6 +2,9 @@
 
 import json
 import logging
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -290,3 +293,22 @@ def test_it_has_no_route_where_no_model_is_named(settings):
     general = configured("general")
     assert general is not None
     assert general.model == "m"
+
+
+def test_starting_up_loads_none_of_the_heavy_libraries(tmp_path):
+    heavy = ("pydantic_ai", "openai", "anthropic", "torch", "sentence_transformers")
+    code = (
+        "import django, sys; django.setup(); import memory.tasks;"
+        f"print([name for name in {heavy!r} if name in sys.modules])"
+    )
+    environment = os.environ | {
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+        "DATABASE_URL": "postgresql://nobody@/none",
+        "REMEMBRANCER_HOME": str(tmp_path),
+        "SECRET_KEY": "s" * 48,
+        "HASH_KEY": "h" * 48,
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
