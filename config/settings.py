@@ -211,8 +211,8 @@ LLM_ROUTES = {"general": llm_route(env, "LLM"), "private": llm_route(env, "LLM_P
 LLM_TIMEOUT_SECONDS = strict_int(env, "LLM_TIMEOUT_SECONDS", default=180)
 LLM_MAX_INPUT_TOKENS = strict_int(env, "LLM_MAX_INPUT_TOKENS", default=60_000)
 LLM_MAX_OUTPUT_TOKENS = strict_int(env, "LLM_MAX_OUTPUT_TOKENS", default=8_000)
-# Renewed before every question to the model, so that it only has to outlast one of them. After a
-# crash of the worker an owner's conversations wait for it to run out.
+# Renewed before every question to the model, so that it only has to outlast one of them. An owner's
+# conversations wait for it while a worker hangs; one that was killed is replaced at once.
 EXTRACTION_LEASE_SECONDS = strict_int(
     env, "EXTRACTION_LEASE_SECONDS", default=LLM_TIMEOUT_SECONDS + 60
 )
