@@ -130,6 +130,7 @@ def request_extraction(*, agent: Agent, source: str, external_id: str) -> Conver
         conversation = _locked(agent, source, external_id)
         if conversation.read_only:
             raise Refused("This conversation is read-only: nothing is learned from it.")
+        _try_afresh(conversation)
         _make_due(conversation, DUE_REQUEST)
     return conversation
 
@@ -190,6 +191,12 @@ def _keep_summary(conversation: Conversation, last: Message, summary: str) -> No
         parent=last.client_id,
     )
     _store(conversation, [("summary", message)])
+
+
+def _try_afresh(conversation: Conversation) -> None:
+    """Whoever asks wants an answer: a conversation that got stuck gets all its attempts again."""
+    conversation.attempts, conversation.stuck_at = 0, None
+    conversation.save(update_fields=["attempts", "stuck_at"])
 
 
 def _make_due(conversation: Conversation, trigger: str) -> None:

@@ -93,6 +93,7 @@ class Withheld(TextChoices):
     ASSISTANT_CLAIM = "assistant_claim", "The assistant said it and you agreed"
     CORRECTION = "correction", "Would replace a fact you already accepted"
     NEAR_DUPLICATE = "near_duplicate", "Close to a fact you already have"
+    NOT_COMPARED = "not_compared", "Was not compared with what you already have"
     RULE_BASED = "rule_based", "Found by the built-in rules, without a language model"
     CAP_REACHED = "cap_reached", "The limit of active facts is reached"
     GLOBAL_SCOPE = "global_scope", "Would be visible to every assistant"

@@ -24,6 +24,7 @@ from memory.policy import (
     PolicyContext,
     Screened,
     Stored,
+    passed_over,
     resolve,
     screen_batch,
     without_reflector,
@@ -106,10 +107,11 @@ def _resolve(
     route: llm.Route | None,
     meter: Meter,
 ) -> dict[int, Outcome]:
-    """A candidate that the reflector passed over is one that nobody compared."""
+    """With a reflector and something to compare with, only what it answered may become active."""
     candidates = {number: answer.candidate for number, answer in passed.items()}
     around = neighbourhood(window.conversation.agent, candidates)
     decisions = {}
+    asked = route is not None and bool(around.known)
     if route is not None:
         reflection = reflect(candidates, around.known, around.near, route)
         meter.add(reflection.usage)
@@ -117,6 +119,8 @@ def _resolve(
     return {
         number: resolve(answer, decisions[number], around.known, context)
         if number in decisions
+        else passed_over(answer, context)
+        if asked
         else without_reflector(answer, around.cosine.get(number, ()), context)
         for number, answer in passed.items()
     }

@@ -2,7 +2,7 @@
 
 from memory.policy.activation import activation, remember_state
 from memory.policy.difference import Aspect, Difference, differs
-from memory.policy.resolve import count_gates, gate_of, resolve, without_reflector
+from memory.policy.resolve import count_gates, gate_of, passed_over, resolve, without_reflector
 from memory.policy.screen import screen, screen_batch
 from memory.policy.values import (
     AddEvidence,
@@ -40,6 +40,7 @@ __all__ = [
     "count_gates",
     "differs",
     "gate_of",
+    "passed_over",
     "remember_state",
     "resolve",
     "screen",

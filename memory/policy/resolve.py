@@ -57,6 +57,11 @@ def without_reflector(
     return _create(passed, ctx, Withheld.NEAR_DUPLICATE, beside=nearest.fact)
 
 
+def passed_over(passed: Passed, ctx: PolicyContext) -> Outcome:
+    """The reflector was asked and left this one out: nobody knows what it contradicts."""
+    return _create(passed, ctx, Withheld.NOT_COMPARED)
+
+
 def gate_of(outcome: Passed | Outcome) -> Gate | None:
     """The gate that an answer counts under, None for what is stored as a fact of its own."""
     if isinstance(outcome, Dropped):

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from celery import Celery, current_app
 from django.test import Client
+from django.utils import timezone
 
 from agents.models import Agent, User
 from conversations import hints
@@ -195,3 +196,12 @@ def test_a_broken_broker_fails_no_request(
     assert len(callbacks) == 1
     assert Conversation.objects.get().due_trigger == Trigger.REQUEST
     assert "the sweep will" in caplog.text
+
+
+def test_asking_again_gives_a_stuck_conversation_its_attempts_back(send: Send, post: Post) -> None:
+    send(message(1))
+    Conversation.objects.update(attempts=5, stuck_at=timezone.now())
+    post("conversations/c1/extract")
+    conversation = Conversation.objects.get()
+    assert (conversation.attempts, conversation.stuck_at) == (0, None)
+    assert conversation.due_trigger == Trigger.REQUEST

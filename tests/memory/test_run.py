@@ -61,6 +61,23 @@ def test_what_is_durable_waits_and_an_event_the_owner_typed_is_active(llm, conve
     assert marks(conversation) == (1, 0)
 
 
+def test_a_candidate_that_the_reflector_leaves_out_waits(llm, conversation):
+    say(conversation, f"{BIKE} of February, from Ann.")
+    FactFactory.create(
+        agent=conversation.agent,
+        state=State.ACTIVE,
+        statement="The user owns an old bike from Ann.",
+    )
+    llm.observer(
+        observed(happened("The user sold an old bike on 27 February 2026.", BIKE, "2026-02-27"))
+    )
+    llm.reflector(decided())
+    run_once(conversation)
+    fact = Fact.objects.get(run__isnull=False)
+    assert fact.state == State.PENDING
+    assert Withheld.NOT_COMPARED in fact.withheld_for
+
+
 def test_a_fact_knows_where_it_came_from(llm, conversation):
     [message] = say(conversation, f"{TEA}.")
     entity = {"type": "person", "name": "Ann", "aliases": ["Annie"]}
