@@ -223,7 +223,7 @@ def _make_folder(home: Path) -> None:
     """Raises StartError, with the system's reason, where nothing can be written."""
     probe = home / f".probe-{os.getpid()}"
     try:
-        home.mkdir(parents=True, exist_ok=True)
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
         probe.write_bytes(b"x" * 4096)
     except OSError as error:
         raise StartError(f"Can't write to {home}: {error.strerror}.") from error
