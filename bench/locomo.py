@@ -1,7 +1,7 @@
 """LoCoMo as the benches read it: conversations, questions with evidence, observations.
 
-Defects of the data: of the 1,986 questions four name no turn; one string holds two ids, one a
-leading zero ("D30:05"), one a second colon ("D:11:26", read as "D11:26"), two nothing usable.
+Defects of the data: four of the 1,986 questions name no turn; some strings hold several ids, one a
+leading zero ("D30:05"), one a second colon ("D:11:26", read as D11:26), one only a "D".
 """
 
 import json
@@ -114,7 +114,7 @@ def _questions(raw: dict[str, Any], known: set[str]) -> Iterator[Question]:
     for asked in raw["qa"]:
         evidence = tuple(dict.fromkeys(key for key in ids_in(asked["evidence"]) if key in known))
         if evidence:
-            yield Question(asked["question"], asked["category"], evidence)
+            yield Question(asked["question"].strip(), asked["category"], evidence)
 
 
 def _observations(raw: dict[str, Any], known: set[str]) -> Iterator[Observation]:

@@ -88,8 +88,9 @@ def _measured(
     with home.told("recalling"):
         results = {"ours": _ours(readers, known, asked)}
     results["cosine"] = Result({case.id: _nearest(known, case, vectors) for case in asked})
-    if mem0:
-        answers = mem0.answers().rankings
+    answered = mem0.answers() if mem0 else None
+    if answered:
+        answers = answered.rankings
         results["mem0"] = Result({case.id: _answered(known, case, jobs, answers) for case in asked})
     return results
 

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 # Rows asked of every system: more than recall@50 needs, for ten sessions have to be among them.
 DEPTH = 200
-CACHE = Path(__file__).parent / ".cache"
+# Beside the application's own data, which git ignores.
+CACHE = Path(__file__).resolve().parent.parent / ".data" / "bench"
 NOTES = {
     "ours": "turns: messages alone (text, speaker, time, order); facts: statement, quotes and date",
     "ours_with_facts": "messages, and the observations as facts that cite them",
@@ -97,6 +98,9 @@ def _measured(samples: Sequence[Sample], *, with_peers: bool) -> tuple[Results, 
     for name, peer in running.items():
         with home.told(name):
             answers = peer.answers()
+        if answers is None:
+            asides.append(f"{name} failed and is left out.")
+            continue
         _score_peer(name, answers, stores, turns, facts)
         asides.append(
             f"{name}: median {answers.add_ms:.1f} ms to add a text, {answers.search_ms:.1f} ms to"

@@ -70,14 +70,16 @@ class Peer:
             stderr=subprocess.STDOUT,
         )
 
-    def answers(self) -> Answers:
-        if self.process.wait() != 0:
-            print(Path(self.log.name).read_text()[-2_000:], file=sys.stderr)
-            raise SystemExit(f"{self.name} failed")
-        answers = Answers(**json.loads((Path(self.folder.name) / "answers.json").read_text()))
+    def answers(self) -> Answers | None:
+        """None where it failed, after saying so: what the others answered still counts."""
+        failed = self.process.wait() != 0
         self.log.close()
+        folder = Path(self.folder.name)
+        if failed:
+            print(f"{self.name} failed:\n{(folder / 'log').read_text()[-2_000:]}", file=sys.stderr)
+        told = None if failed else json.loads((folder / "answers.json").read_text())
         self.folder.cleanup()
-        return answers
+        return None if told is None else Answers(**told)
 
 
 def environment(folder: Path) -> Path:
