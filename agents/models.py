@@ -1,10 +1,12 @@
 """People, their assistants, and the keys that assistants use."""
 
 import uuid
+from collections.abc import Callable
 from datetime import datetime
+from typing import Any, ClassVar
 from zoneinfo import available_timezones
 
-from django.contrib.auth.models import AbstractUser
+from django.contrib.auth.models import AbstractUser, UserManager
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -25,10 +27,33 @@ def validate_zone(value: str) -> None:
         raise ValidationError(f"{value!r} is not an IANA time zone such as Europe/Helsinki.")
 
 
+class OwnerManager(UserManager["User"]):
+    """Makes whole accounts, so that `manage.py createsuperuser` does too."""
+
+    use_in_migrations = False
+
+    def create_user(self, *args: Any, **fields: Any) -> "User":
+        return self._furnished(super().create_user, *args, **fields)
+
+    def create_superuser(self, *args: Any, **fields: Any) -> "User":
+        return self._furnished(super().create_superuser, *args, **fields)
+
+    def _furnished(self, create: Callable[..., "User"], *args: Any, **fields: Any) -> "User":
+        from agents.accounts import furnish
+        from agents.audit import acting, command
+
+        with acting(command("createsuperuser"), "account created"):
+            user = create(*args, **fields)
+            furnish(user)
+        return user
+
+
 class User(AbstractUser):
     """An owner: the person whose memory it is."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+
+    objects: ClassVar[OwnerManager] = OwnerManager()
 
     class Meta(AbstractUser.Meta):
         triggers = [settings_follow()]
@@ -49,7 +74,7 @@ class OwnerSettings(models.Model):
     class Meta:
         verbose_name_plural = "owner settings"
         triggers = [
-            kept("The settings of an owner"),
+            kept("Settings go with their owner, who is never deleted."),
             fixed("owner", name="settings_fixed", message="Settings stay with their owner."),
             audited(),
         ]
@@ -140,7 +165,7 @@ class ApiKey(models.Model):
             models.UniqueConstraint(fields=["owner", "id"], name="apikey_owner_id"),
         ]
         triggers = [
-            kept("A key"),
+            kept("A key is never deleted, only revoked."),
             fixed(
                 "id",
                 "owner",

@@ -47,7 +47,7 @@ def settings_follow() -> pgtrigger.Trigger:
     )
 
 
-def kept(noun: str) -> pgtrigger.Trigger:
+def kept(message: str) -> pgtrigger.Trigger:
     """Refuse DELETE, but for the purge function."""
     return pgtrigger.Trigger(
         name="kept",
@@ -55,8 +55,7 @@ def kept(noun: str) -> pgtrigger.Trigger:
         operation=pgtrigger.Delete,
         func=f"""
             IF public.remembrancer_is_purging(TG_RELID) THEN RETURN OLD; END IF;
-            RAISE EXCEPTION '{noun} is never deleted, only purged.'
-                USING ERRCODE = 'restrict_violation';
+            RAISE EXCEPTION '{message}' USING ERRCODE = 'restrict_violation';
         """,
     )
 

@@ -170,11 +170,16 @@ class Message(models.Model):
     class Meta:
         ordering = ["conversation", "seq"]
         constraints = [
-            models.UniqueConstraint(fields=["conversation", "client_id"], name="message_client_id"),
+            models.UniqueConstraint(
+                fields=["conversation", "client_id", "owner"], name="message_client_id"
+            ),
             # Windows are read in this order.
-            models.UniqueConstraint(fields=["conversation", "seq"], name="message_seq"),
+            models.UniqueConstraint(fields=["conversation", "seq", "owner"], name="message_seq"),
             models.UniqueConstraint(fields=["owner", "id"], name="message_owner_id"),
-            models.UniqueConstraint(fields=["conversation", "id"], name="message_conversation_id"),
+            # Target of the keys that keep answers and replacements within a conversation.
+            models.UniqueConstraint(
+                fields=["owner", "conversation", "id"], name="message_conversation_id"
+            ),
             models.CheckConstraint(
                 condition=Q(role="user") | Q(from_owner=False), name="message_owner_is_user"
             ),
@@ -184,7 +189,7 @@ class Message(models.Model):
             ),
         ]
         triggers = [
-            kept("A message"),
+            kept("A message is never deleted, only purged."),
             fixed(
                 "id",
                 "owner",
@@ -257,7 +262,7 @@ class Passage(models.Model):
             models.Index(fields=["message"], name="passage_message"),
         ]
         triggers = [
-            kept("A passage"),
+            kept("A passage is never deleted, only purged."),
             fixed(
                 "id",
                 "owner",

@@ -2,7 +2,6 @@ from pathlib import Path
 
 import agents.models
 from agents.composite import same_owner
-import django.contrib.auth.models
 import django.contrib.auth.validators
 import django.contrib.postgres.fields
 import django.db.models.deletion
@@ -48,9 +47,6 @@ class Migration(migrations.Migration):
                 'verbose_name_plural': 'users',
                 'abstract': False,
             },
-            managers=[
-                ('objects', django.contrib.auth.models.UserManager()),
-            ],
         ),
         migrations.CreateModel(
             name='OwnerSettings',
@@ -130,7 +126,7 @@ class Migration(migrations.Migration):
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='ownersettings',
-            trigger=pgtrigger.compiler.Trigger(name='kept', sql=pgtrigger.compiler.UpsertTriggerSql(func="\n            IF public.remembrancer_is_purging(TG_RELID) THEN RETURN OLD; END IF;\n            RAISE EXCEPTION 'The settings of an owner is never deleted, only purged.'\n                USING ERRCODE = 'restrict_violation';\n        ", hash='937e0824de8c469a7229e5381988858ad5114213', operation='DELETE', pgid='pgtrigger_kept_8f1a2', table='agents_ownersettings', when='BEFORE')),
+            trigger=pgtrigger.compiler.Trigger(name='kept', sql=pgtrigger.compiler.UpsertTriggerSql(func="\n            IF public.remembrancer_is_purging(TG_RELID) THEN RETURN OLD; END IF;\n            RAISE EXCEPTION 'Settings go with their owner, who is never deleted.' USING ERRCODE = 'restrict_violation';\n        ", hash='7131d9a437eb31a5a2593182f50da36083350d2a', operation='DELETE', pgid='pgtrigger_kept_8f1a2', table='agents_ownersettings', when='BEFORE')),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='ownersettings',
@@ -178,7 +174,7 @@ class Migration(migrations.Migration):
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='apikey',
-            trigger=pgtrigger.compiler.Trigger(name='kept', sql=pgtrigger.compiler.UpsertTriggerSql(func="\n            IF public.remembrancer_is_purging(TG_RELID) THEN RETURN OLD; END IF;\n            RAISE EXCEPTION 'A key is never deleted, only purged.'\n                USING ERRCODE = 'restrict_violation';\n        ", hash='5b1e2610988c1cecf599bf2b9c28764fe693746c', operation='DELETE', pgid='pgtrigger_kept_9b3dd', table='agents_apikey', when='BEFORE')),
+            trigger=pgtrigger.compiler.Trigger(name='kept', sql=pgtrigger.compiler.UpsertTriggerSql(func="\n            IF public.remembrancer_is_purging(TG_RELID) THEN RETURN OLD; END IF;\n            RAISE EXCEPTION 'A key is never deleted, only revoked.' USING ERRCODE = 'restrict_violation';\n        ", hash='c0d00e3ebccbf12fd6f16fa71d39d90e4a2350f6', operation='DELETE', pgid='pgtrigger_kept_9b3dd', table='agents_apikey', when='BEFORE')),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='apikey',

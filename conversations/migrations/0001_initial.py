@@ -142,11 +142,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='message',
-            constraint=models.UniqueConstraint(fields=('conversation', 'client_id'), name='message_client_id'),
+            constraint=models.UniqueConstraint(fields=('conversation', 'client_id', 'owner'), name='message_client_id'),
         ),
         migrations.AddConstraint(
             model_name='message',
-            constraint=models.UniqueConstraint(fields=('conversation', 'seq'), name='message_seq'),
+            constraint=models.UniqueConstraint(fields=('conversation', 'seq', 'owner'), name='message_seq'),
         ),
         migrations.AddConstraint(
             model_name='message',
@@ -154,7 +154,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='message',
-            constraint=models.UniqueConstraint(fields=('conversation', 'id'), name='message_conversation_id'),
+            constraint=models.UniqueConstraint(fields=('owner', 'conversation', 'id'), name='message_conversation_id'),
         ),
         migrations.AddConstraint(
             model_name='message',
@@ -166,7 +166,7 @@ class Migration(migrations.Migration):
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='message',
-            trigger=pgtrigger.compiler.Trigger(name='kept', sql=pgtrigger.compiler.UpsertTriggerSql(func="\n            IF public.remembrancer_is_purging(TG_RELID) THEN RETURN OLD; END IF;\n            RAISE EXCEPTION 'A message is never deleted, only purged.'\n                USING ERRCODE = 'restrict_violation';\n        ", hash='e30b7b81cccde87434e35fb59971489a80f6da7e', operation='DELETE', pgid='pgtrigger_kept_72746', table='conversations_message', when='BEFORE')),
+            trigger=pgtrigger.compiler.Trigger(name='kept', sql=pgtrigger.compiler.UpsertTriggerSql(func="\n            IF public.remembrancer_is_purging(TG_RELID) THEN RETURN OLD; END IF;\n            RAISE EXCEPTION 'A message is never deleted, only purged.' USING ERRCODE = 'restrict_violation';\n        ", hash='367a86627d7f5756846690c697c3fcb798639da3', operation='DELETE', pgid='pgtrigger_kept_72746', table='conversations_message', when='BEFORE')),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='message',
@@ -190,7 +190,7 @@ class Migration(migrations.Migration):
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='passage',
-            trigger=pgtrigger.compiler.Trigger(name='kept', sql=pgtrigger.compiler.UpsertTriggerSql(func="\n            IF public.remembrancer_is_purging(TG_RELID) THEN RETURN OLD; END IF;\n            RAISE EXCEPTION 'A passage is never deleted, only purged.'\n                USING ERRCODE = 'restrict_violation';\n        ", hash='8459ef325b60fcbeb8ec2b370bd04376eca0da1d', operation='DELETE', pgid='pgtrigger_kept_25c2a', table='conversations_passage', when='BEFORE')),
+            trigger=pgtrigger.compiler.Trigger(name='kept', sql=pgtrigger.compiler.UpsertTriggerSql(func="\n            IF public.remembrancer_is_purging(TG_RELID) THEN RETURN OLD; END IF;\n            RAISE EXCEPTION 'A passage is never deleted, only purged.' USING ERRCODE = 'restrict_violation';\n        ", hash='004d614cd256b215069a6f28409c50615438fa17', operation='DELETE', pgid='pgtrigger_kept_25c2a', table='conversations_passage', when='BEFORE')),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='passage',
@@ -200,8 +200,8 @@ class Migration(migrations.Migration):
         same_owner('conversations_conversation', 'client_id', 'agents_apikey'),
         same_owner('conversations_conversation', 'imported_by_id', 'conversations_import'),
         same_owner('conversations_message', 'conversation_id', 'conversations_conversation'),
-        same_owner('conversations_message', 'parent_id', 'conversations_message', scope='conversation_id'),
-        same_owner('conversations_message', 'replaces_id', 'conversations_message', scope='conversation_id'),
+        same_owner('conversations_message', 'parent_id', 'conversations_message', within='conversation_id'),
+        same_owner('conversations_message', 'replaces_id', 'conversations_message', within='conversation_id'),
         same_owner('conversations_passage', 'conversation_id', 'conversations_conversation'),
-        same_owner('conversations_passage', 'message_id', 'conversations_message', scope='conversation_id'),
+        same_owner('conversations_passage', 'message_id', 'conversations_message', within='conversation_id'),
     ]

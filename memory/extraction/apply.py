@@ -134,7 +134,8 @@ class Writer:
 
     def _create(self, candidate: Candidate, outcome: Create) -> None:
         draft = self._draft(candidate, outcome.withheld, outcome.details.values())
-        fact = self._propose(draft, outcome.state)
+        beside = self._fact(outcome.beside) if outcome.beside else None
+        fact = self._propose(replace(draft, similar_to=beside), outcome.state)
         self.counts["created"] += 1
         self.counts["activated"] += fact.state == State.ACTIVE
 

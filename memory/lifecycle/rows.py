@@ -188,6 +188,7 @@ def insert(
         prompt_version=draft.prompt_version,
         imported_by=draft.imported_by,
         client=draft.client,
+        similar_to=draft.similar_to,
     )
     attach_sources(fact, draft.sources)
     attach_entities(fact, draft.entities)

@@ -48,6 +48,7 @@ class Draft:
     prompt_version: str = ""
     imported_by: Import | None = None
     client: ApiKey | None = None
+    similar_to: Fact | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,6 +135,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name='fact',
+            name='similar_to',
+            field=models.ForeignKey(blank=True, db_constraint=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='memory.fact'),
+        ),
+        migrations.AddField(
+            model_name='fact',
             name='superseded_by',
             field=models.ForeignKey(blank=True, db_constraint=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='predecessors', to='memory.fact'),
         ),
@@ -256,7 +261,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='extractionrun',
-            constraint=models.UniqueConstraint(condition=models.Q(('state', 'applied')), fields=('conversation', 'first_seq'), name='run_window_applied_once'),
+            constraint=models.UniqueConstraint(condition=models.Q(('state', 'applied')), fields=('conversation', 'first_seq', 'owner'), name='run_window_applied_once'),
         ),
         migrations.AddField(
             model_name='factusage',
@@ -266,6 +271,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='fact',
             index=models.Index(fields=['owner', 'state', '-created_at', '-id'], name='fact_list'),
+        ),
+        migrations.AddIndex(
+            model_name='fact',
+            index=models.Index(condition=models.Q(('state', 'pending')), fields=['owner', '-conversation', 'id'], include=('snoozed_until',), name='fact_queue'),
         ),
         migrations.AddIndex(
             model_name='fact',
@@ -361,7 +370,7 @@ class Migration(migrations.Migration):
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='fact',
-            trigger=pgtrigger.compiler.Trigger(name='kept', sql=pgtrigger.compiler.UpsertTriggerSql(func="\n            IF public.remembrancer_is_purging(TG_RELID) THEN RETURN OLD; END IF;\n            RAISE EXCEPTION 'A fact is never deleted, only purged.'\n                USING ERRCODE = 'restrict_violation';\n        ", hash='36e3940a4e1c283a413817f794be8dfa5ed22c4d', operation='DELETE', pgid='pgtrigger_kept_ed530', table='memory_fact', when='BEFORE')),
+            trigger=pgtrigger.compiler.Trigger(name='kept', sql=pgtrigger.compiler.UpsertTriggerSql(func="\n            IF public.remembrancer_is_purging(TG_RELID) THEN RETURN OLD; END IF;\n            RAISE EXCEPTION 'A fact is never deleted, only purged.' USING ERRCODE = 'restrict_violation';\n        ", hash='b850c299fad46c90979cf3496b9f20ed749e41f4', operation='DELETE', pgid='pgtrigger_kept_ed530', table='memory_fact', when='BEFORE')),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='fact',
@@ -389,11 +398,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='evidence',
-            constraint=models.UniqueConstraint(fields=('fact', 'message'), name='evidence_once'),
+            constraint=models.UniqueConstraint(fields=('fact', 'message', 'owner'), name='evidence_once'),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='evidence',
-            trigger=pgtrigger.compiler.Trigger(name='kept', sql=pgtrigger.compiler.UpsertTriggerSql(func="\n            IF public.remembrancer_is_purging(TG_RELID) THEN RETURN OLD; END IF;\n            RAISE EXCEPTION 'Evidence is never deleted, only purged.'\n                USING ERRCODE = 'restrict_violation';\n        ", hash='6d928afaf345fe472eeeae31d23adc3bd9a8500d', operation='DELETE', pgid='pgtrigger_kept_b381d', table='memory_evidence', when='BEFORE')),
+            trigger=pgtrigger.compiler.Trigger(name='kept', sql=pgtrigger.compiler.UpsertTriggerSql(func="\n            IF public.remembrancer_is_purging(TG_RELID) THEN RETURN OLD; END IF;\n            RAISE EXCEPTION 'Evidence is never deleted, only purged.' USING ERRCODE = 'restrict_violation';\n        ", hash='18d7af4a1fc39001309ed911377135e18b5194e9', operation='DELETE', pgid='pgtrigger_kept_b381d', table='memory_evidence', when='BEFORE')),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='evidence',
@@ -405,7 +414,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='correctiontarget',
-            constraint=models.UniqueConstraint(fields=('fact', 'target'), name='target_once'),
+            constraint=models.UniqueConstraint(fields=('fact', 'target', 'owner'), name='target_once'),
         ),
         migrations.AddConstraint(
             model_name='correctiontarget',
@@ -429,7 +438,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='factembedding',
-            constraint=models.UniqueConstraint(fields=('fact', 'model'), name='embedding_once_per_model'),
+            constraint=models.UniqueConstraint(fields=('fact', 'model', 'owner'), name='embedding_once_per_model'),
         ),
         migrations.AddIndex(
             model_name='factentity',
@@ -437,7 +446,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='factentity',
-            constraint=models.UniqueConstraint(fields=('entity', 'fact'), name='entity_fact_once'),
+            constraint=models.UniqueConstraint(fields=('entity', 'fact', 'owner'), name='entity_fact_once'),
         ),
         migrations.AddConstraint(
             model_name='entity',
@@ -457,7 +466,7 @@ class Migration(migrations.Migration):
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='tombstone',
-            trigger=pgtrigger.compiler.Trigger(name='kept', sql=pgtrigger.compiler.UpsertTriggerSql(func="\n            IF public.remembrancer_is_purging(TG_RELID) THEN RETURN OLD; END IF;\n            RAISE EXCEPTION 'A tombstone is never deleted, only purged.'\n                USING ERRCODE = 'restrict_violation';\n        ", hash='9c2da485dcd33a4a67ef933fb30ed40b2a2e4abe', operation='DELETE', pgid='pgtrigger_kept_e4f7f', table='memory_tombstone', when='BEFORE')),
+            trigger=pgtrigger.compiler.Trigger(name='kept', sql=pgtrigger.compiler.UpsertTriggerSql(func="\n            IF public.remembrancer_is_purging(TG_RELID) THEN RETURN OLD; END IF;\n            RAISE EXCEPTION 'A tombstone is never deleted.' USING ERRCODE = 'restrict_violation';\n        ", hash='e99abac26bf48f7fc048382c306081dd85c1db24', operation='DELETE', pgid='pgtrigger_kept_e4f7f', table='memory_tombstone', when='BEFORE')),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='tombstone',
@@ -465,6 +474,7 @@ class Migration(migrations.Migration):
         ),
         same_owner('memory_fact', 'agent_id', 'agents_agent'),
         same_owner('memory_fact', 'superseded_by_id', 'memory_fact'),
+        same_owner('memory_fact', 'similar_to_id', 'memory_fact'),
         same_owner('memory_fact', 'conversation_id', 'conversations_conversation'),
         same_owner('memory_fact', 'run_id', 'memory_extractionrun'),
         same_owner('memory_fact', 'imported_by_id', 'conversations_import'),

@@ -57,7 +57,7 @@ class ExtractionRun(models.Model):
             ),
             # A window is applied once.
             models.UniqueConstraint(
-                fields=["conversation", "first_seq"],
+                fields=["conversation", "first_seq", "owner"],
                 condition=Q(state="applied"),
                 name="run_window_applied_once",
             ),

@@ -67,6 +67,16 @@ class Fact(models.Model):
     # The words behind withheld_for, for the page ("from now on"); never a credential.
     withheld_detail = models.CharField(max_length=200, blank=True)
 
+    # The nearest fact there was when this one was proposed; shown beside it, decides nothing.
+    similar_to = models.ForeignKey(
+        "self",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_constraint=False,
+    )
+
     # The person who decided last, and when.
     reviewer = models.ForeignKey(
         User, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
@@ -200,6 +210,13 @@ class Fact(models.Model):
         indexes = [
             # The queue and the lists of facts: one owner, one state, newest first.
             models.Index(fields=["owner", "state", "-created_at", "-id"], name="fact_list"),
+            # The queue: what waits, the newest conversation first; its count is on every page.
+            models.Index(
+                fields=["owner", "-conversation", "id"],
+                condition=Q(state="pending"),
+                include=["snoozed_until"],
+                name="fact_queue",
+            ),
             # The queue grouped by conversation, and everything that came from one conversation.
             models.Index(fields=["conversation", "state"], name="fact_conversation"),
             # Recall's scope: what one agent may read, global rows included.
@@ -223,7 +240,7 @@ class Fact(models.Model):
             GinIndex(fields=["search"], name="fact_search"),
         ]
         triggers = [
-            kept("A fact"),
+            kept("A fact is never deleted, only purged."),
             *triggers.FACT,
             audited(),
         ]
@@ -245,7 +262,9 @@ class FactEmbedding(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["fact", "model"], name="embedding_once_per_model"),
+            models.UniqueConstraint(
+                fields=["fact", "model", "owner"], name="embedding_once_per_model"
+            ),
         ]
         indexes = [
             # Exact scan of one owner's vectors.
@@ -288,14 +307,14 @@ class Evidence(models.Model):
         ordering = ["fact", "created_at"]
         verbose_name_plural = "evidence"
         constraints = [
-            models.UniqueConstraint(fields=["fact", "message"], name="evidence_once"),
+            models.UniqueConstraint(fields=["fact", "message", "owner"], name="evidence_once"),
         ]
         indexes = [
             # Facts that rest on a message: branches, purge, "used by".
             models.Index(fields=["message"], name="evidence_message"),
         ]
         triggers = [
-            kept("Evidence"),
+            kept("Evidence is never deleted, only purged."),
             fixed(
                 "id",
                 "owner",
@@ -328,7 +347,7 @@ class CorrectionTarget(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["fact", "target"], name="target_once"),
+            models.UniqueConstraint(fields=["fact", "target", "owner"], name="target_once"),
             # One open correction per target.
             models.UniqueConstraint(
                 fields=["owner", "target"], condition=Q(open=True), name="target_one_open"
@@ -404,7 +423,7 @@ class FactEntity(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["entity", "fact"], name="entity_fact_once"),
+            models.UniqueConstraint(fields=["entity", "fact", "owner"], name="entity_fact_once"),
         ]
         indexes = [models.Index(fields=["fact"], name="entity_of_fact")]
 
@@ -424,7 +443,7 @@ class Tombstone(models.Model):
             models.UniqueConstraint(fields=["owner", "digest"], name="tombstone_once"),
         ]
         triggers = [
-            kept("A tombstone"),
+            kept("A tombstone is never deleted."),
             fixed(
                 "id",
                 "owner",

@@ -92,7 +92,7 @@ def _with_details(facts: QuerySet[Fact]) -> QuerySet[Fact]:
     targets = CorrectionTarget.objects.filter(open=True).select_related("target__agent")
     evidence = Evidence.objects.select_related("message")
     return (
-        facts.select_related("owner", "agent", "run", "conversation__agent")
+        facts.select_related("owner", "agent", "run", "conversation__agent", "similar_to")
         .prefetch_related(Prefetch("targets", targets), Prefetch("evidence", evidence))
         .order_by("-conversation_id", "pk")
     )

@@ -54,11 +54,11 @@ LANGUAGE plpgsql SET search_path = pg_catalog, public, pg_temp AS $$
 BEGIN
     IF (OLD.id, OLD.owner_id, OLD.agent_id, OLD.kind, OLD.statement, OLD.text_hash, OLD.language,
         OLD.origin, OLD.created_at, OLD.observed_at, OLD.conversation_id, OLD.run_id,
-        OLD.prompt_version, OLD.imported_by_id, OLD.client_id)
+        OLD.prompt_version, OLD.imported_by_id, OLD.client_id, OLD.similar_to_id)
        IS DISTINCT FROM
        (NEW.id, NEW.owner_id, NEW.agent_id, NEW.kind, NEW.statement, NEW.text_hash, NEW.language,
         NEW.origin, NEW.created_at, NEW.observed_at, NEW.conversation_id, NEW.run_id,
-        NEW.prompt_version, NEW.imported_by_id, NEW.client_id)
+        NEW.prompt_version, NEW.imported_by_id, NEW.client_id, NEW.similar_to_id)
        AND NOT public.remembrancer_is_purging(TG_RELID) THEN
         RAISE EXCEPTION 'A fact is never edited, only superseded.'
             USING ERRCODE = 'restrict_violation';
@@ -87,10 +87,14 @@ BEGIN
         RAISE EXCEPTION 'An archived fact keeps the state it came from.'
             USING ERRCODE = 'check_violation';
     END IF;
-    IF NEW.superseded_by_id IS NOT NULL AND (
-        NEW.superseded_by_id = NEW.id
-        OR public.remembrancer_end_of_chain(NEW.superseded_by_id) IS DISTINCT FROM 'active') THEN
-        RAISE EXCEPTION 'A successor is another fact, and active.' USING ERRCODE = 'check_violation';
+    IF NEW.superseded_by_id IS NOT NULL THEN
+        -- An active fact has no successor, so no chain closes here.
+        PERFORM FROM public.memory_fact
+        WHERE id = NEW.superseded_by_id AND id <> NEW.id AND state = 'active' FOR SHARE;
+        IF NOT FOUND THEN
+            RAISE EXCEPTION 'A successor is another fact, and active.'
+                USING ERRCODE = 'check_violation';
+        END IF;
     END IF;
     IF NEW.state = 'active' AND OLD.superseded_by_id IS NOT NULL
        AND public.remembrancer_end_of_chain(OLD.superseded_by_id) = 'active' THEN

@@ -1,6 +1,7 @@
 import pytest
 
 from agents.models import Agent, User
+from conversations.models import Message
 from conversations.signals import branch_left
 from memory.models import Evidence
 from memory.vocabulary import State
@@ -9,14 +10,16 @@ from tests.factories import ConversationFactory, FactFactory, MessageFactory
 pytestmark = pytest.mark.django_db
 
 
-def _leave(owner: User, *messages) -> None:
+def _leave(owner: User, *messages: Message) -> None:
     for message in messages:
         message.on_branch = False
         message.save(update_fields=["on_branch"])
     branch_left.send(None, owner=owner, message_ids=[message.pk for message in messages])
 
 
-def test_a_fact_waits_again_once_all_its_evidence_left_the_branch(alice: User, agent: Agent):
+def test_a_fact_waits_again_once_all_its_evidence_left_the_branch(
+    alice: User, agent: Agent
+) -> None:
     conversation = ConversationFactory.create(agent=agent)
     first, second = MessageFactory.create_batch(2, conversation=conversation)
     fact = FactFactory.create(agent=agent, state=State.ACTIVE, message=first)
@@ -32,7 +35,9 @@ def test_a_fact_waits_again_once_all_its_evidence_left_the_branch(alice: User, a
     assert fact.reviewer is None
 
 
-def test_a_fact_without_evidence_or_of_another_owner_stays(alice: User, agent: Agent, bob: User):
+def test_a_fact_without_evidence_or_of_another_owner_stays(
+    alice: User, agent: Agent, bob: User
+) -> None:
     message = MessageFactory.create(conversation=ConversationFactory.create(agent=agent))
     by_hand = FactFactory.create(agent=agent, state=State.ACTIVE)
     FactFactory.create(agent=agent, state=State.ACTIVE, message=message)

@@ -54,6 +54,16 @@ def test_it_shows_only_what_waits_for_this_owner_now(alices, agent, bobs_agent):
     assert "(1)" in page
 
 
+def test_it_shows_the_nearest_fact_beside_a_candidate(alices, agent):
+    known = FactFactory.create(
+        agent=agent, state=State.ACTIVE, statement="The user lives in Tampere, Finland."
+    )
+    candidate(agent, "The user lives in Tampere.", similar_to=known)
+    page = alices.get(reverse("review")).content.decode()
+    assert "The user lives in Tampere, Finland." in page
+    assert reverse("fact", args=[known.pk]) in page
+
+
 def test_it_needs_a_signed_in_owner(client, agent):
     fact = candidate(agent, "The user keeps bees.")
     for name, arguments in [("review", []), ("candidate", [fact.pk]), ("edit", [fact.pk])]:

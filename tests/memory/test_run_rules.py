@@ -98,6 +98,7 @@ def test_a_near_match_waits_as_such(rules, vectors, conversation, agent):
     extract(conversation=conversation, trigger=Trigger.IDLE)
     near = Fact.objects.get(statement="The user lives in Tampere.")
     assert Withheld.NEAR_DUPLICATE in near.withheld_for
+    assert near.similar_to == known
     far = Fact.objects.get(statement__contains="cello")
     assert Withheld.NEAR_DUPLICATE not in far.withheld_for
     assert not Fact.objects.filter(state=State.ARCHIVED).exists()
