@@ -7,7 +7,7 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip --disable-pip-version-check install --quiet
 
-.PHONY: up venv test check format
+.PHONY: up venv test check format bench-quality bench-precision bench-latency
 
 up: $(VENV)/.installed
 	@exec $(RUN) manage.py up
@@ -30,6 +30,10 @@ format: $(VENV)/.installed-dev
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/ruff format .
 	$(VENV)/bin/djlint templates --reformat --quiet
+
+# Benches read sample data from $$REMEMBRANCER_DATA. Peers live in an environment of their own.
+bench-quality bench-precision bench-latency: $(VENV)/.installed
+	@$(RUN) -m bench.$(@:bench-%=%)
 
 $(RUN):
 	@test -n "$(PYTHON)" && "$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
