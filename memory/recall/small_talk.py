@@ -9,7 +9,7 @@ SMALL_TALK = listed("""
     right yes yeah yep yup no nope nah please pls welcome sorry bye goodbye ciao later soon see
     lol haha hahaha hehe wow oh ah hmm hm um well so very much too all again then now today
     how are you doing is it going what's up sup i'm i am me we and but a the that that's this to
-    for your help got understood done exactly agreed correct continue go on ahead
+    for your help lot got understood done exactly agreed correct continue go on ahead
     hei moi terve huomenta iltaa kiitos kiitti joo ei selvä hyvä hienoa näkemiin mitä kuuluu
     hej hallå tack ja nej bra god morgon kväll hur mår du läget
     hallo guten tag morgen abend danke vielen dank bitte nein gut super tschüss wie geht es dir
@@ -75,5 +75,6 @@ FUNCTION_WORDS = listed("""
     too under until up us use user very want was wasn't we were what what's when where where's
     which while who who's whom whose why will with without won't would yes you you're your
     remember remind remembered happen happened happening again back anything everything thing
-    things currently
+    things currently someone somebody anyone anybody everyone everybody nothing ever never also
+    please help time times kind way lot maybe actually
 """)

@@ -29,8 +29,10 @@ class Tuning:
     # not speak of the owner scores lower with everything: 93% of general requests find nothing.
     cosine_about_owner: float = 0.40
     cosine: float = 0.30
-    # Full text: a question of more content words than this has to share two with a fact.
-    one_word_is_enough: int = 4
+    # Full text: a fact needs this share of the message's words by weight, or one that no more than
+    # this share of the facts have.
+    words_covered: float = 0.35
+    rare_word: float = 0.01
     # A date alone finds facts only where next to nothing else was asked.
     words_beside_date: int = 2
 

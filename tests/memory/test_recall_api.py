@@ -1,0 +1,245 @@
+import json
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from agents.models import Agent, OwnerSettings, User
+from conversations.models import Conversation
+from memory.models import FactUsage, RecalledFact
+from memory.recall import record
+from memory.recall.service import recall
+from memory.tasks_recall import count_recalled
+from tests.factories import ApiKeyFactory, ConversationFactory, FactFactory, IssuedKey
+from tests.memory.hostile import FENCES, HARMLESS, HIDDEN, ROLES
+from tests.memory.recalling import known, model
+
+pytestmark = [pytest.mark.usefixtures("model"), pytest.mark.urls("tests.memory.recall_urls")]
+__all__ = ["model"]
+
+Api = Callable[[IssuedKey], Client]
+NOW = datetime(2026, 3, 9, 9, 0, tzinfo=UTC)
+HOME = "The user's home is in the Kallio district of Helsinki."
+
+
+def post(client: Client, **body: Any) -> Any:
+    return client.post("/api/v1/recall", json.dumps(body), content_type="application/json")
+
+
+def asked(client: Client, message: str = "where do I live", **more: Any) -> dict[str, Any]:
+    response = post(client, message=message, **more)
+    assert response.status_code == 200, response.content
+    answer: dict[str, Any] = response.json()
+    return answer
+
+
+def test_it_answers_with_block_tokens_items_and_trace(
+    api: Api, alice_key: IssuedKey, agent: Agent
+) -> None:
+    (fact,) = known(agent, HOME)
+    answer = asked(api(alice_key))
+    assert HOME in answer["block"]
+    assert 0 < answer["tokens"] <= 1500
+    assert answer["empty"] is False
+    (item,) = answer["items"]
+    assert (item["id"], item["statement"], item["kind"]) == (str(fact.pk), HOME, "semantic")
+    assert item["legs"]["vector"]["rank"] == 1
+    assert 0.4 < item["legs"]["vector"]["score"] < 1
+    assert 0 < item["score"] <= item["fused"]
+    assert {leg["leg"]: leg["outcome"] for leg in answer["trace"]["legs"]} == {
+        "vector": "ok",
+        "full_text": "ok",
+        "entity": "ok",
+        "time": "skipped",
+        "recency": "skipped",
+    }
+
+
+def test_a_greeting_gets_an_empty_block(api: Api, alice_key: IssuedKey, agent: Agent) -> None:
+    known(agent, HOME)
+    answer = asked(api(alice_key), "Hello!")
+    assert (answer["block"], answer["tokens"], answer["items"]) == ("", 0, [])
+    assert answer["empty"] is True
+    assert answer["trace"]["empty_because"] == "the message asks for nothing"
+
+
+def test_it_is_what_the_function_tells(api: Api, alice_key: IssuedKey, agent: Agent) -> None:
+    known(agent, HOME)
+    told = recall(agent=agent, message="where do I live").block.split("\n")
+    assert asked(api(alice_key))["block"].split("\n")[1:-1] == told[1:-1]
+
+
+def test_another_owner_or_agent_hears_nothing_of_it(
+    api: Api, bob_key: IssuedKey, agent: Agent, second_agent: Agent
+) -> None:
+    known(agent, HOME)
+    for key in (bob_key, ApiKeyFactory.create(agent=second_agent)):
+        answer = post(api(key), message="where do I live")
+        assert "Kallio" not in answer.content.decode()
+        assert answer.json()["block"] == ""
+
+
+def test_an_unbound_key_names_the_agent(api: Api, agent: Agent) -> None:
+    known(agent, HOME)
+    key = ApiKeyFactory.create(owner=agent.owner)
+    assert post(api(key), message="where do I live").status_code == 422
+    assert post(api(key), message="where do I live", agent="nobody").status_code == 404
+    assert HOME in asked(api(key), agent="main")["block"]
+
+
+def test_a_bound_key_speaks_for_its_agent_only(api: Api, alice_key: IssuedKey) -> None:
+    assert post(api(alice_key), message="where do I live", agent="work").status_code == 404
+
+
+def test_a_key_without_the_scope_is_refused(api: Api, agent: Agent) -> None:
+    key = ApiKeyFactory.create(agent=agent, scopes=("ingest",))
+    assert post(api(key), message="where do I live").status_code == 403
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"message": None},
+        {"message": "a\x00b"},
+        {"message": "a", "recent": "b"},
+        {"message": "a", "recent": ["b"] * 21},
+        {"message": "a", "budget": 10},
+        {"message": "a", "budget": 10**9},
+        {"message": "a", "unknown": 1},
+        {"message": "x" * 1_000_000},
+        {"message": "a", "conversation": ""},
+    ],
+)
+def test_bad_input_is_one_clear_answer(
+    api: Api, alice_key: IssuedKey, body: dict[str, Any]
+) -> None:
+    response = post(api(alice_key), **body)
+    assert response.status_code == 422
+    assert response["Content-Type"] == "application/problem+json"
+
+
+def test_the_budget_is_kept(api: Api, alice_key: IssuedKey, agent: Agent) -> None:
+    known(agent, *(f"The user's sister Anna visited city number {n}." for n in range(20)))
+    answer = asked(api(alice_key), "which cities did my sister visit", budget=200)
+    assert answer["tokens"] <= 200
+    assert any(miss["why"] == "over the budget" for miss in answer["trace"]["near_misses"])
+
+
+def test_while_memory_is_off_the_block_is_empty(
+    api: Api, alice_key: IssuedKey, agent: Agent
+) -> None:
+    known(agent, HOME)
+    OwnerSettings.objects.filter(owner=agent.owner).update(memory_enabled=False)
+    answer = asked(api(alice_key))
+    assert (answer["block"], answer["trace"]["empty_because"]) == ("", "memory is off")
+
+
+# What it leaves behind
+
+
+def test_it_remembers_what_it_told_where(api: Api, alice_key: IssuedKey, agent: Agent) -> None:
+    (fact,) = known(agent, HOME)
+    conversation = ConversationFactory.create(agent=agent, external_id="c1")
+    for _ in range(2):
+        assert asked(api(alice_key), conversation="c1")["trace"]["recorded"] is True
+    (row,) = RecalledFact.objects.all()
+    assert (row.conversation, row.fact, row.owner) == (conversation, fact, agent.owner)
+
+
+def test_an_unknown_conversation_is_no_error_and_is_not_made(
+    api: Api, alice_key: IssuedKey, agent: Agent, bobs_agent: Agent, second_agent: Agent
+) -> None:
+    known(agent, HOME)
+    ConversationFactory.create(agent=bobs_agent, external_id="bobs")
+    ConversationFactory.create(agent=second_agent, external_id="works")
+    for name in ("unheard of", "bobs", "works"):
+        answer = asked(api(alice_key), conversation=name)
+        assert HOME in answer["block"]
+        assert answer["trace"]["recorded"] is False
+    assert not RecalledFact.objects.exists()
+    assert Conversation.objects.count() == 2
+
+
+def test_it_goes_on_without_a_broker(
+    api: Api, alice_key: IssuedKey, agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from celery import current_app
+
+    known(agent, HOME)
+    nowhere = current_app.connection_for_write("redis://127.0.0.1:1/0")
+    monkeypatch.setattr(record, "_broker", lambda: nowhere)
+    assert HOME in asked(api(alice_key))["block"]
+
+
+def test_the_worker_counts_what_was_told(agent: Agent, bob: User) -> None:
+    fact, other = FactFactory.create(agent=agent), FactFactory.create(agent=agent)
+    bobs = FactFactory.create(owner=bob)
+    ids = [str(fact.pk), str(bobs.pk)]
+    count_recalled(str(agent.owner_id), ids, NOW.isoformat())
+    count_recalled(str(agent.owner_id), ids, datetime(2020, 1, 1, tzinfo=UTC).isoformat())
+    (usage,) = FactUsage.objects.all()
+    assert (usage.fact, usage.retrieval_hits, usage.last_retrieved_at) == (fact, 2, NOW)
+    before = fact.last_confirmed_at
+    fact.refresh_from_db()
+    assert fact.last_confirmed_at == before
+    assert other.pk != fact.pk
+
+
+def test_the_worker_is_told_by_name_and_without_text(
+    api: Api, alice_key: IssuedKey, agent: Agent
+) -> None:
+    from celery import current_app
+
+    (fact,) = known(agent, HOME)
+    with current_app.connection_for_write() as broker:
+        queue = broker.SimpleQueue(current_app.conf.task_default_queue)
+        queue.clear()
+        asked(api(alice_key))
+        hint = queue.get_nowait()
+    assert hint.headers["task"] == count_recalled.name
+    owner_id, fact_ids, _ = hint.payload[0]
+    assert (owner_id, fact_ids) == (str(agent.owner_id), [str(fact.pk)])
+    assert "Kallio" not in str(hint.payload)
+
+
+# Hostile texts, all the way through
+
+
+@pytest.mark.parametrize(
+    "payload", [*FENCES.values(), *ROLES.values(), *(text for text, _ in HIDDEN.values())]
+)
+def test_a_hostile_fact_stays_one_line_of_data(
+    api: Api, alice_key: IssuedKey, agent: Agent, payload: str
+) -> None:
+    storable = payload.replace("\x00", "")
+    FactFactory.create(agent=agent, state="active", statement=f"{storable} Zanzibar")
+    block = asked(api(alice_key), "what about Zanzibar?")["block"]
+    first, _, line, last = block.split("\n")
+    nonce = re.fullmatch(r'<memory trust="data" id="([0-9a-f]{12})">', first)
+    assert nonce is not None
+    assert last == f'</memory id="{nonce[1]}">'
+    assert line.startswith("- [said ")
+    assert line.endswith("Zanzibar")
+    assert not re.search(r"<[\W_]*memory", line, re.IGNORECASE)
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_a_harmless_fact_is_told_as_it_is(
+    api: Api, alice_key: IssuedKey, agent: Agent, text: str
+) -> None:
+    FactFactory.create(agent=agent, state="active", statement=f"Zanzibar: {text}")
+    assert f"] Zanzibar: {text}\n" in asked(api(alice_key), "what about Zanzibar?")["block"]
+
+
+@pytest.mark.parametrize("payload", [*FENCES.values(), *ROLES.values()])
+def test_a_hostile_message_never_reaches_the_block(
+    api: Api, alice_key: IssuedKey, agent: Agent, payload: str
+) -> None:
+    FactFactory.create(agent=agent, state="active", statement="The user likes Zanzibar.")
+    answer = asked(api(alice_key), f"{payload} qwertz Zanzibar {payload}")
+    assert answer["block"].count("\n") == 3
+    assert "qwertz" not in answer["block"]

@@ -1,0 +1,111 @@
+"""Every leg of recall fails alone."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+from django.db import connection
+
+from agents.models import Agent
+from memory import embedding
+from memory.models import Fact
+from memory.recall import legs
+from memory.recall.legs import Reader
+from memory.recall.service import Recall, recall
+from memory.recall.trace import Found, Leg, LegReport, Outcome
+from tests.memory.recalling import known, model, named
+
+pytestmark = pytest.mark.usefixtures("model")
+__all__ = ["model"]
+
+NOW = datetime(2026, 3, 9, 9, 0, tzinfo=UTC)
+QUESTION = "Bobby's concert last month?"
+SECRET = "what was asked, which no log may hold"
+
+# A fact for each leg that no other leg finds.
+ONLY = {
+    Leg.VECTOR: "The user went to watch live music on stage with friends.",
+    Leg.TEXT: "Die Nutzerin spielt Bratsche bei concert-o-grosso.",
+    Leg.ENTITY: "Der Nutzer mag Robert.",
+    Leg.TIME: "Der Nutzer hat im Garten gegraben.",
+}
+
+
+@pytest.fixture
+def store(agent: Agent) -> dict[Leg, Fact]:
+    long_ago = datetime(2020, 1, 1, tzinfo=UTC)
+    facts = {}
+    for leg, statement in ONLY.items():
+        language = "english" if leg == Leg.VECTOR else "german"
+        said = datetime(2026, 2, 10, tzinfo=UTC) if leg == Leg.TIME else long_ago
+        (facts[leg],) = known(agent, statement, language=language, observed_at=said)
+    named(facts[Leg.ENTITY], "Robert", "Bobby")
+    return facts
+
+
+def ask(agent: Agent) -> Recall:
+    return recall(agent=agent, message=QUESTION, now=NOW)
+
+
+def report(result: Recall, leg: Leg) -> LegReport:
+    return next(one for one in result.trace.legs if one.leg == leg)
+
+
+def raises(reader: Reader) -> Found:
+    raise RuntimeError(SECRET)
+
+
+def sends_bad_sql(reader: Reader) -> Found:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1 / 0")
+    raise AssertionError
+
+
+def test_with_all_legs_each_finds_its_own(agent: Agent, store: dict[Leg, Fact]) -> None:
+    result = ask(agent)
+    found = {item.fact.statement: item.candidate for item in result.items}
+    for leg, statement in ONLY.items():
+        candidate = found[statement]
+        assert candidate is not None
+        assert set(candidate.legs) == {leg}
+
+
+@pytest.mark.parametrize("broken", ONLY)
+@pytest.mark.parametrize("how", [raises, sends_bad_sql])
+def test_one_broken_leg_leaves_the_others(
+    agent: Agent,
+    store: dict[Leg, Fact],
+    monkeypatch: pytest.MonkeyPatch,
+    broken: Leg,
+    how: Callable[[Reader], Found],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setitem(legs.LEGS, broken, how)
+    result = ask(agent)
+    found = {item.fact.statement for item in result.items}
+    assert found == {statement for leg, statement in ONLY.items() if leg != broken}
+    assert report(result, broken).outcome == Outcome.FAILED
+    assert report(result, broken).detail in {"RuntimeError", "DataError"}
+    assert SECRET not in caplog.text
+    assert SECRET not in str(result.trace)
+
+
+def test_without_the_model_the_words_still_find_theirs(
+    agent: Agent, store: dict[Leg, Fact], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedding, "_held", embedding._Holder())
+    result = ask(agent)
+    assert {item.fact.statement for item in result.items} == set(ONLY.values()) - {ONLY[Leg.VECTOR]}
+    assert report(result, Leg.VECTOR).outcome == Outcome.FAILED
+    assert report(result, Leg.VECTOR).detail == "The embedding model is not loaded."
+
+
+def test_with_every_leg_broken_pinned_facts_still_ride(
+    agent: Agent, store: dict[Leg, Fact], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known(agent, "The user wants short answers.", pinned=True)
+    for leg in list(legs.LEGS):
+        monkeypatch.setitem(legs.LEGS, leg, raises)
+    result = ask(agent)
+    assert [item.fact.statement for item in result.items] == ["The user wants short answers."]
+    assert {one.outcome for one in result.trace.legs} == {Outcome.FAILED}
