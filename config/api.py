@@ -10,6 +10,7 @@ from ninja import NinjaAPI
 
 from config import problems
 from conversations.api import router as conversations
+from memory.api import router as memory
 
 api = NinjaAPI(
     title="Remembrancer",
@@ -20,3 +21,4 @@ api = NinjaAPI(
 )
 problems.install(api)
 api.add_router("", conversations, tags=["conversations"])
+api.add_router("", memory, tags=["memory"])

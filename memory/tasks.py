@@ -9,8 +9,9 @@ from agents import audit
 from memory.extraction import due
 from memory.extraction.run import extract_if_due
 from memory.tasks_embedding import embed_facts, embed_missing
+from memory.tasks_recall import count_recalled
 
-__all__ = ["embed_facts", "embed_missing", "extract_conversation", "sweep"]
+__all__ = ["count_recalled", "embed_facts", "embed_missing", "extract_conversation", "sweep"]
 
 # The next sweep finds again what nobody took up.
 EXPIRES = 55

@@ -130,6 +130,10 @@ class ScriptedLlm:
     def reflector(self, *replies: Reply) -> None:
         self.script("ReflectorReply", *replies)
 
+    def observe_with(self, decide: Callable[[Recorded], Reply]) -> None:
+        """For a reply that depends on the messages in the question."""
+        self._answers["ObserverReply"] = decide
+
     def reflect_with(self, decide: Callable[[Recorded], Reply]) -> None:
         """For a reply that depends on the handles in the question."""
         self._answers["ReflectorReply"] = decide
