@@ -6,7 +6,16 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from agents.desk_admin import ReadOnlyAdmin
-from conversations.models import Conversation, Import, Message, Passage
+from conversations.models import (
+    Conversation,
+    Import,
+    IndexedPassage,
+    Message,
+    Passage,
+    PassageEmbedding,
+    PassageTerm,
+    ShownPassages,
+)
 
 CUT = 120  # characters of a text that a list shows
 
@@ -87,3 +96,34 @@ class PassageAdmin(ReadOnlyAdmin[Passage]):
     def by_words(self, request: HttpRequest, rows: QuerySet[Any], words: str) -> QuerySet[Any]:
         """By the full-text index; LIKE would read the whole table."""
         return rows.filter(search=SearchQuery(words, config="simple", search_type="websearch"))
+
+
+@admin.register(IndexedPassage)
+class IndexedPassageAdmin(ReadOnlyAdmin[IndexedPassage]):
+    id_fields = ("passage", "conversation_id")
+    list_display = ("passage_id", "conversation_id", "stretch", "place", "language", "owner")
+    list_filter = ("language",)
+    list_select_related = ("owner",)
+
+
+@admin.register(PassageTerm)
+class PassageTermAdmin(ReadOnlyAdmin[PassageTerm]):
+    id_fields = ("passage",)
+    list_display = ("passage_id", "term", "tf", "owner")
+    list_select_related = ("owner",)
+
+
+@admin.register(PassageEmbedding)
+class PassageEmbeddingAdmin(ReadOnlyAdmin[PassageEmbedding]):
+    id_fields = ("passage",)
+    list_display = ("passage_id", "model", "owner")
+    list_filter = ("model",)
+    list_select_related = ("owner",)
+    exclude = ("vector",)
+
+
+@admin.register(ShownPassages)
+class ShownPassagesAdmin(ReadOnlyAdmin[ShownPassages]):
+    id_fields = ("conversation",)
+    list_display = ("conversation", "owner")
+    list_select_related = ("conversation", "owner")

@@ -1,13 +1,16 @@
 """What was said: conversations, their immutable messages, and the passages that index them."""
 
+from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
 from django.db.models import F, Func, Q
 from django.utils import timezone
+from pgvector.django import VectorField
 
 from agents.models import Agent, ApiKey, User, new_id
 from agents.triggers import fixed, kept
+from conversations.triggers import MESSAGE_INDEX, PASSAGE_INDEX
 
 
 class Import(models.Model):
@@ -209,6 +212,7 @@ class Message(models.Model):
                 name="message_fixed",
                 message="A message is never changed; send one that replaces it.",
             ),
+            *MESSAGE_INDEX,
         ]
 
     def __str__(self) -> str:
@@ -241,6 +245,10 @@ class Passage(models.Model):
     text_hash = models.CharField(max_length=64)
     language = models.CharField(max_length=24, default="simple")
     said_at = models.DateTimeField()
+    # A stretch of talk without a long pause, and the place in it: see passages.py. Breadcrumbs have
+    # one of their own, 0.
+    stretch = models.PositiveIntegerField(default=0)
+    place = models.PositiveIntegerField(default=0)
     search = models.GeneratedField(
         expression=Func(F("language"), F("text"), function="remembrancer_tsvector"),
         output_field=SearchVectorField(),
@@ -260,6 +268,8 @@ class Passage(models.Model):
             GinIndex(fields=["search"], name="passage_search"),
             # The passages that an evidence's message left.
             models.Index(fields=["message"], name="passage_message"),
+            # Where the next one goes.
+            models.Index(fields=["conversation", "stretch", "place"], name="passage_place"),
         ]
         triggers = [
             kept("A passage is never deleted, only purged."),
@@ -274,10 +284,122 @@ class Passage(models.Model):
                 "text_hash",
                 "language",
                 "said_at",
+                "stretch",
+                "place",
                 name="passage_fixed",
                 message="The raw record is append-only.",
             ),
+            *PASSAGE_INDEX,
         ]
 
     def __str__(self) -> str:
         return f"passage {self.id}"
+
+
+class IndexedPassage(models.Model):
+    """What search may find: a row while the passage's message is on the branch and not purged.
+
+    Kept by triggers, as its terms are. Narrow, so that all of an owner's are quickly counted.
+    """
+
+    passage = models.OneToOneField(
+        Passage,
+        on_delete=models.CASCADE,
+        primary_key=True,
+        related_name="indexed",
+        db_constraint=False,
+    )
+    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+", db_index=False)
+    conversation_id = models.UUIDField()
+    stretch = models.PositiveIntegerField()
+    place = models.PositiveIntegerField()
+    language = models.CharField(max_length=24)
+    # Of the text, the speaker's name and the date: terms, each as often as it comes, and each once.
+    length = models.PositiveIntegerField()
+    words = models.PositiveIntegerField()
+
+    class Meta:
+        indexes = [
+            # Neighbours; and index-only counts of an owner's passages and stretches.
+            models.Index(
+                fields=["owner", "conversation_id", "stretch", "place"],
+                include=["length"],
+                name="indexed_place",
+            ),
+            # Which languages an owner's record is in.
+            models.Index(fields=["owner", "language"], name="indexed_language"),
+        ]
+
+    def __str__(self) -> str:
+        return f"index of {self.passage_id}"
+
+
+class PassageTerm(models.Model):
+    """One term of one passage. Its date is three: `@y2026`, `@m03`, `@d02`."""
+
+    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+", db_index=False)
+    term = models.TextField()
+    passage = models.ForeignKey(
+        Passage, on_delete=models.CASCADE, related_name="terms", db_constraint=False
+    )
+    # As its passage has them, so that one index answers all that a search asks.
+    conversation_id = models.UUIDField()
+    stretch = models.PositiveIntegerField()
+    place = models.PositiveIntegerField()
+    tf = models.FloatField()
+    length = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [
+            # All that a search reads, so that it never touches the table.
+            models.UniqueConstraint(
+                fields=["owner", "term", "passage"],
+                include=["conversation_id", "stretch", "place", "tf", "length"],
+                name="passage_term_once",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"term of {self.passage_id}"
+
+
+class PassageEmbedding(models.Model):
+    """The vector of a passage, together with what was said before it, under one model. Derived."""
+
+    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    passage = models.ForeignKey(
+        Passage, on_delete=models.CASCADE, related_name="embeddings", db_constraint=False
+    )
+    model = models.CharField(max_length=120)
+    vector = VectorField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["passage", "model", "owner"], name="passage_vector_once"
+            ),
+        ]
+        indexes = [
+            # Exact scan of one owner's vectors.
+            models.Index(fields=["owner", "model"], name="passage_vector_owner"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.model} vector of {self.passage_id}"
+
+
+class ShownPassages(models.Model):
+    """The passages that last rode in a conversation's prompts, newest last. Only a counter."""
+
+    conversation = models.OneToOneField(
+        Conversation,
+        on_delete=models.CASCADE,
+        primary_key=True,
+        related_name="shown_passages",
+        db_constraint=False,
+    )
+    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    passage_ids = ArrayField(models.UUIDField(), default=list)
+
+    def __str__(self) -> str:
+        return f"shown in {self.conversation_id}"

@@ -1,13 +1,19 @@
 """The raw record, cut into the pieces that search reads."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from hashlib import sha256
+from uuid import UUID
 
 from conversations.models import Message, Passage
 
 PIECE = 4_000  # characters
 CAP = 12_000  # characters of one message; the middle of a longer one is left out
 GAP = "\n[… {} characters left out …]\n"
+# Talk is one stretch until a pause this long, or until it has this many passages.
+PAUSE = timedelta(hours=6)
+STRETCH = 60
 # A piece ends at the last of these in its final quarter.
 _BREAKS = ("\n\n", "\n", ". ", "。", " ")
 
@@ -21,8 +27,18 @@ def unknown_language(text: str) -> str:
 language_of: Callable[[str], str] = unknown_language
 
 
+@dataclass(frozen=True, slots=True)
+class At:
+    """Where a passage stands in its conversation."""
+
+    stretch: int
+    place: int
+    said_at: datetime
+
+
 def store(messages: Sequence[Message]) -> None:
-    """The passages of these messages of one conversation, once each by content.
+    """The passages of these messages of one conversation, which the caller has locked, once each by
+    content.
 
     Those off the branch and summaries have none: search must not find what was taken back, nor a
     model's words for what is there verbatim.
@@ -30,6 +46,10 @@ def store(messages: Sequence[Message]) -> None:
     said = [m for m in messages if m.on_branch and m.kind != Message.Kind.SUMMARY]
     whole = language_of("\n".join(message.content for message in said)[:PIECE])
     rows = [row for message in said for row in _passages(message, whole)]
+    if not rows:
+        return
+    _tell_apart(rows)
+    _put_in_place(rows)
     Passage.objects.bulk_create(rows, batch_size=500, ignore_conflicts=True)
 
 
@@ -81,3 +101,40 @@ def _passages(message: Message, language: str) -> Iterator[Passage]:
             language=language if own == "simple" else own,
             said_at=message.sent_at,
         )
+
+
+def _tell_apart(rows: Sequence[Passage]) -> None:
+    """Text that was taken back and then said again needs a passage that search may find."""
+    taken_back = set(
+        Passage.objects.filter(
+            owner_id=rows[0].owner_id,
+            conversation_id=rows[0].conversation_id,
+            text_hash__in=[row.text_hash for row in rows],
+            message__on_branch=False,
+        ).values_list("text_hash", flat=True)
+    )
+    for row in rows:
+        if row.text_hash in taken_back:
+            row.text_hash = digest(f"{row.message_id}\0{row.text}")
+
+
+def _put_in_place(rows: Sequence[Passage]) -> None:
+    at = _last(rows[0].conversation_id)
+    for row in rows:
+        at = _next(at, row)
+        row.stretch, row.place = at.stretch, at.place
+
+
+def _last(conversation_id: UUID) -> At | None:
+    rows = Passage.objects.filter(conversation_id=conversation_id, stretch__gt=0)
+    newest = rows.order_by("-stretch", "-place").values_list("stretch", "place", "said_at").first()
+    return At(*newest) if newest else None
+
+
+def _next(last: At | None, row: Passage) -> At:
+    if last is None:
+        return At(1, 0, row.said_at)
+    paused = abs(row.said_at - last.said_at) > PAUSE
+    if paused or last.place + 1 >= STRETCH:
+        return At(last.stretch + 1, 0, row.said_at)
+    return At(last.stretch, last.place + 1, row.said_at)

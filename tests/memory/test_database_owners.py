@@ -8,7 +8,14 @@ from django.db import connection, models
 from django.utils import timezone
 
 from agents.models import User, new_id
-from conversations.models import Import, Passage
+from conversations.models import (
+    Import,
+    IndexedPassage,
+    Passage,
+    PassageEmbedding,
+    PassageTerm,
+    ShownPassages,
+)
 from memory.models import (
     CorrectionTarget,
     DroppedCandidate,
@@ -57,12 +64,17 @@ def a_row_of_everything(owner: User) -> World:
     )  # fmt: skip
     pending = FactFactory.create(**mine)
     entity = Entity.objects.create(**mine, type=EntityType.PLACE, name="Oslo", normal_name="oslo")
+    passage = Passage.objects.create(
+        **mine, conversation=conversation, message=message, text="x",
+        text_hash="0" * 64, said_at=MONDAY,
+    )  # fmt: skip
     rows: list[models.Model] = [
         agent, key, imported, conversation, message, run, old, entity,
-        Passage.objects.create(
-            **mine, conversation=conversation, message=message, text="x",
-            text_hash="0" * 64, said_at=MONDAY,
-        ),
+        passage,
+        IndexedPassage.objects.get(passage=passage),
+        PassageTerm.objects.filter(passage=passage)[0],
+        PassageEmbedding.objects.create(**mine, passage=passage, model="m", vector=[1.0]),
+        ShownPassages.objects.create(**mine, conversation=conversation),
         Evidence.objects.create(**mine, fact=old, message=message, quote="x"),
         CorrectionTarget.objects.create(**mine, fact=pending, target=head),
         FactEmbedding.objects.create(**mine, fact=old, model="m", vector=[1.0]),
