@@ -5,6 +5,8 @@ from typing import Any
 from celery import Celery
 from celery.signals import setup_logging, worker_process_init, worker_ready
 
+import config.broker  # noqa: F401  (names the transport of CELERY_BROKER_URL)
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 app = Celery("remembrancer")

@@ -156,7 +156,7 @@ CONTENT_SECURITY_POLICY = {
 # nothing. Without REDIS_URL it is a folder.
 REDIS_URL = env.str("REDIS_URL", default="")
 BROKER_FOLDER = HOME / "broker"
-CELERY_BROKER_URL = REDIS_URL or "filesystem://localhost//"
+CELERY_BROKER_URL = REDIS_URL or "folder://localhost//"  # config/broker.py
 CELERY_BROKER_TRANSPORT_OPTIONS = {} if REDIS_URL else broker_folders(BROKER_FOLDER)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_IGNORE_RESULT = True
