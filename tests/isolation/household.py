@@ -1,0 +1,192 @@
+"""Everything one owner can own, each text marked, so that a single word tells whose it is."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from agents.models import Agent, User
+from conversations.models import Conversation, Import, Message, Passage
+from conversations.passages import digest
+from memory.models import (
+    CorrectionTarget,
+    DroppedCandidate,
+    Entity,
+    EntityAlias,
+    ExtractionRun,
+    Fact,
+    FactEmbedding,
+    FactEntity,
+    FactUsage,
+    RecalledFact,
+)
+from memory.text import normalise
+from memory.vocabulary import ArchivedReason, EntityType, Gate, State
+from tests.factories import (
+    MONDAY,
+    AgentFactory,
+    ApiKeyFactory,
+    ConversationFactory,
+    FactFactory,
+    IssuedKey,
+    MessageFactory,
+    UserFactory,
+)
+from tests.memory.candidates import a_run
+
+# In every text of everybody: what searches are made for, so that they could find all of it.
+SHARED = "bicycle"
+LONG_AGO = datetime(2025, 1, 1, tzinfo=UTC)
+
+
+@dataclass
+class Household:
+    owner: User
+    mark: str
+    main: Agent
+    work: Agent
+    conversation: Conversation
+    works: Conversation
+    stuck: Conversation
+    run: ExtractionRun
+    key: IssuedKey
+    facts: dict[str, Fact] = field(default_factory=dict)
+
+    def text(self, what: str) -> str:
+        return f"{self.mark} {SHARED} {what}"
+
+
+def household(mark: str) -> Household:
+    """`mark` is in every text but in no id and no slug: those a stranger may know."""
+    owner = UserFactory.create(username=mark.lower())
+    main = AgentFactory.create(owner=owner, slug="main", name=f"{mark} main", is_default=True)
+    work = AgentFactory.create(owner=owner, slug="work", name=f"{mark} work")
+    conversation = ConversationFactory.create(
+        agent=main,
+        external_id="trip",
+        title=f"{mark} {SHARED} title",
+        imported_by=Import.objects.create(owner=owner, format="jsonl", file_name=f"{mark}.jsonl"),
+    )
+    stuck = ConversationFactory.create(
+        agent=main, external_id="stuck", title=f"{mark} {SHARED} stuck", stuck_at=MONDAY, attempts=5
+    )
+    works = ConversationFactory.create(
+        agent=work, external_id="works", title=f"{mark} {SHARED} works"
+    )
+    home = Household(
+        owner=owner,
+        mark=mark,
+        main=main,
+        work=work,
+        conversation=conversation,
+        works=works,
+        stuck=stuck,
+        run=a_run(conversation, state="failed", error=f"{mark} error"),
+        key=ApiKeyFactory.create(agent=main, name=f"{mark} key", scopes=["recall"]),
+    )
+    for talk in (conversation, works, stuck):
+        _said(home, talk)
+    _facts(home)
+    _around(home)
+    return home
+
+
+def _said(home: Household, talk: Conversation) -> None:
+    for role in (Message.Role.USER, Message.Role.ASSISTANT, Message.Role.TOOL):
+        text = home.text(f"said {role} {talk.external_id}")
+        message = MessageFactory.create(
+            conversation=talk, role=role, content=text, speaker=f"{home.mark} speaker"
+        )
+        Passage.objects.create(
+            owner=home.owner,
+            conversation=talk,
+            message=message,
+            text=text,
+            text_hash=digest(text),
+            said_at=message.sent_at,
+        )
+
+
+def _facts(home: Household) -> None:
+    active = _fact(home, "active", state=State.ACTIVE)
+    _fact(home, "pending", state=State.PENDING, similar_to=active)
+    _fact(home, "other", state=State.PENDING)
+    _fact(home, "third", state=State.PENDING)
+    _fact(home, "rejected", state=State.REJECTED)
+    _fact(home, "archived", state=State.ARCHIVED)
+    _fact(home, "expired", state=State.ACTIVE, valid_from=LONG_AGO, valid_until=MONDAY)
+    _fact(home, "movable", state=State.ACTIVE)
+    _fact(home, "forgettable", state=State.ACTIVE)
+    _fact(home, "global", state=State.ACTIVE, agent=None)
+    _fact(home, "works", state=State.ACTIVE, agent=home.work, conversation=home.works)
+    head = _fact(home, "head", state=State.ACTIVE, pinned=True)
+    superseded: dict[str, Any] = {
+        "state": State.ARCHIVED,
+        "archived_reason": ArchivedReason.SUPERSEDED,
+        "superseded_by": head,
+    }
+    _fact(home, "superseded", **superseded)
+    correction = _fact(home, "correction", state=State.PENDING)
+    CorrectionTarget.objects.create(owner=home.owner, fact=correction, target=active)
+
+
+def _fact(home: Household, name: str, **values: Any) -> Fact:
+    said = Message.objects.filter(conversation=values.get("conversation", home.conversation))
+    chosen: dict[str, Any] = {
+        "owner": home.owner,
+        "agent": home.main,
+        "conversation": home.conversation,
+        "run": home.run,
+        "statement": home.text(f"statement {name}."),
+        "withheld_detail": f"{home.mark} detail",
+        "message": said.first(),
+    }
+    home.facts[name] = FactFactory.create(**(chosen | values))
+    return home.facts[name]
+
+
+def _around(home: Household) -> None:
+    """What hangs on facts, and what extraction left behind."""
+    owner = home.owner
+    name = f"{home.mark} {SHARED} entity"
+    normal = normalise(name)
+    entity = Entity.objects.create(
+        owner=owner, type=EntityType.PERSON, name=name, normal_name=normal
+    )
+    EntityAlias.objects.create(owner=owner, entity=entity, name=name, normal_name=normal)
+    for fact in home.facts.values():
+        FactEntity.objects.create(owner=owner, fact=fact, entity=entity)
+        _vector(fact)
+    FactUsage.objects.create(owner=owner, fact=home.facts["active"], last_retrieved_at=MONDAY)
+    RecalledFact.objects.create(
+        owner=owner, fact=home.facts["active"], conversation=home.conversation
+    )
+    DroppedCandidate.objects.create(
+        owner=owner,
+        run=home.run,
+        gate=Gate.SKIPPED,
+        statement=home.text("dropped"),
+        quote=home.text("quote of the dropped"),
+        detail=home.text("why"),
+        fact=home.facts["active"],
+    )
+
+
+def _vector(fact: Fact) -> None:
+    """One vector for all: as near to every question as anything can be to anything."""
+    from memory import embedding
+
+    FactEmbedding.objects.create(
+        owner=fact.owner, fact=fact, model=embedding.MODEL, vector=_of_the_question()
+    )
+
+
+QUESTION = f"Which {SHARED} does the entity have?"
+_known: list[Any] = []
+
+
+def _of_the_question() -> Any:
+    from memory import embedding
+
+    if not _known:
+        _known.extend(embedding.embed_blocking([QUESTION]))
+    return _known[0]

@@ -1,0 +1,255 @@
+"""Every page and every form, asked for by somebody whose things they are not."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import reverse
+
+from agents.models import AuditEvent, User
+from memory.models import ExtractionRun
+from memory.vocabulary import State
+from tests.isolation import routes
+from tests.isolation.household import QUESTION, SHARED, Household
+
+AsUser = Callable[[User], Client]
+HTMX = {"HX-Request": "true"}
+
+
+@dataclass(frozen=True)
+class OneRow:
+    """A route about one row. `row` picks it; `shows`: a GET of its owner tells the mark."""
+
+    name: str
+    row: Callable[[Household], Any]
+    method: str = "POST"
+    data: dict[str, Any] = field(default_factory=dict)
+    id: str = ""
+
+    def url(self, home: Household) -> str:
+        return reverse(self.name, args=[self.row(home).pk])
+
+    def ask(self, client: Client, home: Household, headers: dict[str, str]) -> Any:
+        return client.generic(
+            self.method,
+            self.url(home),
+            _encoded(self.data),
+            content_type="application/x-www-form-urlencoded",
+            headers=headers,
+        )
+
+
+def _encoded(data: dict[str, Any]) -> str:
+    from urllib.parse import urlencode
+
+    return urlencode(data, doseq=True)
+
+
+def _fact(name: str) -> Callable[[Household], Any]:
+    return lambda home: home.facts[name]
+
+
+EDIT = {"statement": "The user has a plain bell.", "kind": "semantic"}
+
+ONE_ROW = [
+    OneRow("candidate", _fact("pending"), "GET"),
+    OneRow("edit", _fact("pending"), "GET", id="edit form"),
+    OneRow("edit", _fact("pending"), data=EDIT),
+    OneRow("confirm", _fact("other")),
+    OneRow("reject", _fact("third"), data={"reason": "no"}),
+    OneRow("take-back", _fact("rejected"), id="take back a rejection"),
+    OneRow("take-back", _fact("active"), id="take back a confirmation"),
+    *(
+        OneRow("fact", _fact(name), "GET", id=f"fact {name}")
+        for name in ("active", "pending", "rejected", "archived", "expired", "superseded", "head")
+    ),
+    OneRow("fact-correct", _fact("movable"), data=EDIT),
+    OneRow("fact-forget", _fact("forgettable")),
+    OneRow("fact-restore", _fact("archived")),
+    OneRow("fact-reconsider", _fact("rejected")),
+    OneRow("fact-pin", _fact("active"), data={"pinned": "yes"}),
+    OneRow("fact-move", _fact("movable"), data={"agent": ""}),
+    OneRow("conversation", lambda home: home.conversation, "GET"),
+    OneRow("conversation-retry", lambda home: home.stuck),
+    OneRow("conversation-skip", lambda home: home.conversation),
+    OneRow("run", lambda home: home.run, "GET"),
+    OneRow("key-revoke", lambda home: home.key),
+]
+
+# Routes without an id: the page, and what to ask for so that everything of its owner is on it.
+LISTS: list[tuple[str, dict[str, str]]] = [
+    ("review", {}),
+    ("facts", {}),
+    *[("facts", {"state": state.value}) for state in State],
+    *[("facts", {"state": state.value, "q": SHARED}) for state in State],
+    ("conversations", {}),
+    ("conversations", {"only": "stuck"}),
+    ("conversations", {"only": "unread"}),
+    ("runs", {"state": "failed"}),
+    ("runs", {}),
+    ("recall", {}),
+    ("settings", {}),
+]
+# Have a test of their own below.
+FORMS = {"key-new", "preferences"}
+# For everybody, and about nobody: tests/agents/test_sign_in.py and tests/config/test_health.py.
+OPEN = {"home", "healthz", "login", "logout", "sign-in"}
+
+ids = [case.id or case.name for case in ONE_ROW]
+one_row = pytest.mark.parametrize("case", ONE_ROW, ids=ids)
+
+
+def told(answer: Any) -> str:
+    assert isinstance(answer, HttpResponse)
+    return answer.content.decode() + str(answer.headers)
+
+
+def test_no_route_was_forgotten() -> None:
+    listed = {case.name for case in ONE_ROW} | {name for name, _ in LISTS} | FORMS | OPEN
+    assert routes.names() == listed
+
+
+@one_row
+def test_a_row_exists_for_its_owner_only(
+    case: OneRow,
+    hers: Household,
+    his: Household,
+    stranger: User,
+    as_user: AsUser,
+    client: Client,
+) -> None:
+    before = _changes(hers)
+    for headers in ({}, HTMX):
+        for somebody in (his.owner, stranger):
+            answer = case.ask(as_user(somebody), hers, headers)
+            assert answer.status_code == 404
+            assert hers.mark not in told(answer)
+        _assert_sent_to_sign_in(case.ask(client, hers, headers), hers)
+    bearer = {"authorization": f"Bearer {hers.key.plaintext}"}
+    _assert_sent_to_sign_in(case.ask(client, hers, bearer), hers)
+    assert _changes(hers) == before
+
+    answer = case.ask(as_user(hers.owner), hers, {})
+    assert not answer.headers.get("Location", "").startswith(reverse("login"))
+    if case.method == "GET":
+        assert answer.status_code == 200
+        assert hers.mark in told(answer)
+    else:
+        assert answer.status_code == 302
+        assert _changes(hers) != before
+
+
+def _assert_sent_to_sign_in(answer: Any, hers: Household) -> None:
+    """A swap is told to leave by a header."""
+    assert answer.status_code in {200, 302}
+    place = answer.headers.get("HX-Redirect") or answer["Location"]
+    assert place.startswith(reverse("login"))
+    assert not answer.content
+    assert hers.mark not in told(answer)
+
+
+def _changes(home: Household) -> tuple[int, ...]:
+    """Grows with every step on a fact, a key, a setting or a run of this owner."""
+    owner = home.owner.pk
+    home.stuck.refresh_from_db()
+    return (
+        AuditEvent.objects.filter(owner_id=owner).count(),
+        ExtractionRun.objects.filter(owner=owner).count(),
+        home.stuck.attempts,
+    )
+
+
+@pytest.mark.parametrize(("name", "asked"), LISTS)
+def test_a_list_holds_only_the_rows_of_who_asks(
+    name: str,
+    asked: dict[str, str],
+    hers: Household,
+    his: Household,
+    stranger: User,
+    as_user: AsUser,
+) -> None:
+    def page(user: User) -> str:
+        answers = [
+            as_user(user).get(reverse(name), asked, headers=headers) for headers in ({}, HTMX)
+        ]
+        assert [answer.status_code for answer in answers] == [200, 200]
+        return " ".join(told(answer) for answer in answers)
+
+    assert hers.mark in page(hers.owner)
+    assert hers.mark not in page(his.owner)
+    assert his.mark in page(his.owner)
+    assert hers.mark not in page(stranger)
+    assert his.mark not in page(hers.owner)
+
+
+def test_lists_and_forms_need_a_session(hers: Household, client: Client) -> None:
+    for name in {name for name, _ in LISTS} | FORMS | {"home"}:
+        send = client.post if name in FORMS else client.get
+        answer = send(reverse(name), follow=True)
+        assert answer.redirect_chain[-1][0].startswith(reverse("login")), name
+        assert hers.mark not in told(answer)
+
+
+def test_a_place_in_anothers_list_leads_to_ones_own(
+    hers: Household, his: Household, as_user: AsUser
+) -> None:
+    fact, client = hers.facts["pending"], as_user(his.owner)
+    for name in ("review", "facts", "conversations", "runs"):
+        for after in (str(fact.pk), f"{fact.created_at.isoformat()}_{fact.pk}"):
+            answer = client.get(reverse(name), {"after": after})
+            assert answer.status_code == 200
+            assert hers.mark not in told(answer)
+
+
+def test_the_recall_page_tells_only_ones_own(
+    hers: Household, his: Household, as_user: AsUser
+) -> None:
+    def ask(who: Household, of: Household) -> Any:
+        data = {"message": QUESTION, "agent": str(of.main.pk)}
+        return as_user(who.owner).post(reverse("recall"), data)
+
+    assert hers.text("statement active.") in told(ask(hers, hers))
+    own = told(ask(his, his))
+    assert his.text("statement active.") in own
+    assert hers.mark not in own
+    answer = ask(his, hers)
+    assert answer.status_code == 422
+    assert hers.mark not in told(answer)
+
+
+def test_a_fact_can_not_be_moved_to_anothers_assistant(
+    hers: Household, his: Household, as_user: AsUser
+) -> None:
+    fact = his.facts["movable"]
+    url = reverse("fact-move", args=[fact.pk])
+    answer = as_user(his.owner).post(url, {"agent": str(hers.work.pk)})
+    assert answer.status_code == 422
+    assert hers.mark not in told(answer)
+    assert as_user(his.owner).post(url, {"agent": str(his.work.pk)}).status_code == 302
+
+
+def test_a_key_can_not_be_made_for_anothers_assistant(
+    hers: Household, his: Household, as_user: AsUser
+) -> None:
+    def make(agent: Any) -> Any:
+        data = {"name": "k", "agent": str(agent.pk), "scopes": ["recall"]}
+        return as_user(his.owner).post(reverse("key-new"), data)
+
+    before = hers.main.api_keys.count()
+    answer = make(hers.main)
+    assert answer.status_code == 422
+    assert hers.mark not in told(answer)
+    assert hers.main.api_keys.count() == before
+    assert make(his.main).status_code == 200
+
+
+def test_preferences_are_ones_own(hers: Household, his: Household, as_user: AsUser) -> None:
+    data = {"memory": "off", "time_zone": "Asia/Tokyo"}
+    assert as_user(his.owner).post(reverse("preferences"), data).status_code == 302
+    hers.owner.settings.refresh_from_db()
+    his.owner.settings.refresh_from_db()
+    assert hers.owner.settings.memory_enabled is None
+    assert his.owner.settings.memory_enabled is False
