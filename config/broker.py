@@ -15,7 +15,7 @@ TRANSPORT_ALIASES["folder"] = "config.broker:Transport"
 
 
 class Channel(filesystem.Channel):
-    def _put(self, queue: str, payload: dict[str, Any], **kwargs: Any) -> None:
+    def _put(self, queue: str, payload: dict[str, Any], **kwargs: Any) -> None:  # type: ignore[override]
         """Under another name until it is whole: Kombu's reader takes what it sees, empty or not,
         and then the worker ends with an error."""
         name = f"{round(monotonic() * 1000)}_{uuid4()}.{queue}.msg"
