@@ -136,7 +136,9 @@ class Run:
         with contextlib.suppress(ValueError, KeyError):
             for pid, born in json.load(self.file)["groups"]:
                 if born is not None and _born(pid) == born:
+                    left = _family(pid)
                     _kill_group(pid)
+                    _wait_for_end(left)
 
 
 class StopRequest:
