@@ -3,7 +3,7 @@
 import importlib
 import pkgutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
@@ -17,7 +17,8 @@ from conversations.models import Message
 @dataclass(frozen=True, slots=True)
 class ParsedMessage:
     """As in the file. None where it does not say: then `sent_at` is the neighbour's, `--me` decides
-    on `from_owner`, and `on_branch` stays what it is, or yes.
+    on `from_owner`, and `on_branch` stays what it is, or yes. A naive `sent_at` is on the owner's
+    clock.
 
     A parent that is not among the conversation's messages counts as none.
     """
@@ -36,7 +37,10 @@ class ParsedMessage:
 
 @dataclass(frozen=True, slots=True)
 class ParsedConversation:
-    """`place` tells a person where in the file it is; `began` serves messages without a time."""
+    """`place` tells a person where in the file it is; `began` serves messages without a time.
+
+    One that is too long for memory may come in pieces, one after the other with the same ids.
+    """
 
     place: str
     source: str
@@ -46,6 +50,28 @@ class ParsedConversation:
     began: datetime | None = None
     read_only: bool = False
     sensitive: bool = False
+    # People talk among themselves, so even a single name need not be the owner's.
+    group: bool = False
+
+
+@dataclass
+class Broken:
+    """Lines for a person. The first ones are kept, as a large file may be broken throughout."""
+
+    MOST = 1000
+    lines: list[str] = field(default_factory=list)
+    count: int = 0
+
+    def append(self, line: str) -> None:
+        self.count += 1
+        if self.count <= self.MOST:
+            self.lines.append(line)
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.lines)
 
 
 @dataclass
@@ -53,7 +79,7 @@ class Report:
     """What a parser could not or would not take."""
 
     # In plain words with the place: broken, so a person may want to look.
-    broken: list[str] = field(default_factory=list)
+    broken: Broken = field(default_factory=Broken)
     # By design, counted by what they are: "empty messages", "pieces of reasoning".
     skipped: Counter[str] = field(default_factory=Counter)
     # Taken, but not quite as they were: "characters replaced", "times inherited".
@@ -87,8 +113,7 @@ def format_of(file: TextFile, name: str = "auto") -> Format:
     """Raises Unrecognised."""
     if name != "auto":
         return formats()[name]
-    head = file.head()
-    found = [format for format in formats().values() if format.recognises(head)]
+    found = _recognised(file)
     if len(found) != 1:
         known = ", ".join(f"{format.name} ({format.what})" for format in formats().values())
         raise Unrecognised(
@@ -96,3 +121,30 @@ def format_of(file: TextFile, name: str = "auto") -> Format:
             "Name one with --format."
         )
     return found[0]
+
+
+def formats_of(
+    files: Sequence[TextFile], report: Report, name: str = "auto"
+) -> list[tuple[TextFile, Format]]:
+    """A single file must be in a format that I know; beside others, one that is not is left out.
+
+    Raises Unrecognised.
+    """
+    if len(files) == 1:
+        return [(files[0], format_of(files[0], name))]
+    chosen: list[tuple[TextFile, Format]] = []
+    for file in files:
+        found = [format for format in _recognised(file) if name in {"auto", format.name}]
+        if len(found) == 1:
+            chosen.append((file, found[0]))
+        else:
+            why = "is in none of the formats I know" if name == "auto" else "is not in this format"
+            report.skipped[f"{file.name}, which {why}"] += 1
+    if not chosen:
+        raise Unrecognised(f"None of the {len(files)} files is in a format that I know.")
+    return chosen
+
+
+def _recognised(file: TextFile) -> list[Format]:
+    head = file.head()
+    return [format for format in formats().values() if format.recognises(head)]

@@ -1,159 +1,147 @@
-"""Reads a file as text, however broken, in pieces that fit in memory."""
+"""Reads a file, or one in a ZIP archive, as text, however broken, in pieces that fit in memory."""
 
 import codecs
-import json
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO
+from zipfile import BadZipFile, ZipFile, ZipInfo
+
+from conversations.importers.scan import LIMIT, Element
 
 CHUNK = 1 << 20  # bytes
 HEAD = 1 << 16  # bytes
-_TOKEN = re.compile(r'\\.|["{}\[\]\n]', re.DOTALL)
+ZIP = b"PK\x03\x04"
+# Before UTF-16: the mark of UTF-32 in little-endian order begins with that of UTF-16.
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_ESCAPED_BYTE = re.compile("[\udc80-\udcff]")
+
+
+def printable(name: str) -> str:
+    """On one line of a terminal, whatever an archive calls its files."""
+    return "".join(one if one.isprintable() else "\ufffd" for one in name)
 
 
 class Unreadable(Exception):
-    """Why a file as a whole can't be read, in one line."""
-
-
-@dataclass(frozen=True, slots=True)
-class Element:
-    """One value of a JSON file: an item of its list, or the whole of it. Lines count from 1."""
-
-    text: str
-    line: int
-    number: int
+    """Why a file can't be read, or not any further, in one line."""
 
 
 @dataclass
 class TextFile:
     path: Path
+    # Both, where it is a file within the archive at `path`.
+    archive: ZipFile | None = None
+    member: ZipInfo | None = None
+    # Of the last reading: bytes that were no UTF-8, and why it ended early.
+    foreign: int = field(default=0, compare=False)
+    failure: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
-        self._refuse_what_is_no_text()
+        self._start = self._first(4)
+        if not self._start:
+            raise Unreadable(f"{self.name} is empty.")
+        self._encoding = _encoding(self._start)
 
     @property
     def name(self) -> str:
-        return self.path.name
+        if self.member is not None:
+            return printable(f"{self.path.name}/{self.member.filename}")
+        return printable(self.path.name)
+
+    @property
+    def is_archive(self) -> bool:
+        return self._start.startswith(ZIP)
 
     def head(self) -> str:
-        with self.path.open("rb") as file:
-            return file.read(HEAD).decode("utf-8-sig", errors="replace")
+        return self._first(HEAD).decode(self._encoding, errors="replace")
 
     def chunks(self) -> Iterator[str]:
-        """Bytes that are no UTF-8 become lone surrogates, which the importer mends and counts."""
-        decoder = codecs.getincrementaldecoder("utf-8-sig")(errors="surrogateescape")
-        with self.path.open("rb") as file:
-            while block := file.read(CHUNK):
-                yield decoder.decode(block)
-        yield decoder.decode(b"", final=True)
+        """A byte that is no UTF-8 is taken for Windows' Western alphabet, and counted.
 
-    def lines(self) -> Iterator[tuple[int, str]]:
-        """Numbered from 1, without blank ones."""
-        rest, number = "", 0
-        for chunk in self.chunks():
-            *whole, rest = (rest + chunk).split("\n")
-            for line in whole:
-                number += 1
-                if line.strip():
-                    yield number, line
-        if rest.strip():
-            yield number + 1, rest
-
-    def _refuse_what_is_no_text(self) -> None:
+        Ends early where the disk or the archive fails on the way, so that what came before counts.
+        """
+        self.foreign, self.failure = 0, ""
+        errors = "surrogateescape" if self._encoding == "utf-8-sig" else "replace"
+        decoder = codecs.getincrementaldecoder(self._encoding)(errors=errors)
         try:
-            with self.path.open("rb") as file:
-                start = file.read(4)
+            with self._open() as file:
+                while block := file.read(CHUNK):
+                    yield self._mended(decoder.decode(block))
+        except Unreadable as error:
+            self.failure = str(error).removesuffix(".")
+        yield self._mended(decoder.decode(b"", final=True))
+
+    def lines(self) -> Iterator[Element]:
+        """Numbered from 1, without blank ones."""
+        parts: list[str] = []
+        size, number = 0, 1
+        for chunk in self.chunks():
+            *whole, rest = chunk.split("\n")
+            for piece in whole:
+                yield from _line([*parts, piece], size + len(piece), number)
+                parts, size, number = [], 0, number + 1
+            size += len(rest)
+            if size <= LIMIT:
+                parts.append(rest)
+        yield from _line(parts, size, number)
+
+    def _mended(self, text: str) -> str:
+        whole, count = _ESCAPED_BYTE.subn(_western, text)
+        self.foreign += count
+        return whole
+
+    def _first(self, size: int) -> bytes:
+        with self._open() as file:
+            return file.read(size)
+
+    @contextmanager
+    def _open(self) -> Iterator[IO[bytes]]:
+        try:
+            if self.archive is None or self.member is None:
+                with self.path.open("rb") as file:
+                    yield file
+            else:
+                with self.archive.open(self.member) as file:
+                    yield file
         except OSError as error:
             raise Unreadable(f"Can't read {self.path}: {error.strerror}.") from error
-        if not start:
-            raise Unreadable(f"{self.path} is empty.")
-        if start.startswith(b"PK\x03\x04"):
-            raise Unreadable(f"{self.path} is a ZIP archive: unpack it and name a file in it.")
-        if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            raise Unreadable(f"{self.path} is in UTF-16: save it as UTF-8.")
+        except (BadZipFile, zlib.error, EOFError) as error:
+            raise Unreadable(f"{self.name} is damaged in the archive.") from error
+        except (NotImplementedError, RuntimeError) as error:
+            # The second is how zipfile says that it needs a password.
+            raise Unreadable(
+                f"{self.name} is encrypted, or packed in a way that I don't know."
+            ) from error
 
 
-def loads(text: str, line: int) -> Any:
-    """JSON that may hold raw control characters and begins on this line of its file.
-
-    Raises ValueError, with the place and nothing of the text; also for absurd nesting.
-    """
-    try:
-        return json.loads(text, strict=False)
-    except json.JSONDecodeError as error:
-        at = line + error.lineno - 1
-        raise ValueError(f"is broken JSON in line {at}: {error.msg}") from error
-    except RecursionError as error:
-        raise ValueError("is nested too deeply") from error
+def _line(parts: list[str], size: int, number: int) -> Iterator[Element]:
+    if size > LIMIT:
+        yield Element("", number, number, too_large=True)
+        return
+    text = "".join(parts)
+    if text.strip():
+        yield Element(text, number, number)
 
 
-class Cut(Exception):
-    """The structure of the file breaks off; what follows can't be told apart."""
+def _encoding(start: bytes) -> str:
+    for mark, name in _MARKS:
+        if start.startswith(mark):
+            return name
+    # JSON begins with ASCII: a zero byte beside the first one tells the order in UTF-16.
+    if start[1:2] == b"\x00" and start[:1] != b"\x00":
+        return "utf-16-le"
+    if start[:1] == b"\x00" and start[1:2] not in {b"\x00", b""}:
+        return "utf-16-be"
+    return "utf-8-sig"
 
 
-def elements(chunks: Iterable[str]) -> Iterator[Element]:
-    """The items of a JSON list, or one object, or several in a row, without parsing them.
-
-    Finds where each ends by its brackets, so that a broken one costs only itself. Raises Cut.
-    """
-    scan = _Scan()
-    rest = ""
-    for chunk in chunks:
-        text, rest = rest + chunk, ""
-        if text.endswith("\\"):  # an escape is never split
-            text, rest = text[:-1], "\\"
-        yield from scan.feed(text)
-    scan.finish()
-
-
-class _Scan:
-    """Depth 1 is inside the file's list; an item begins at `home`, which is 1 there and else 0."""
-
-    def __init__(self) -> None:
-        self.parts: list[str] = []
-        self.depth = self.home = self.number = 0
-        self.line = self.began = 1
-        self.in_string = False
-
-    def feed(self, text: str) -> Iterator[Element]:
-        start = 0
-        for token in _TOKEN.finditer(text):
-            mark = token.group()
-            if mark == "\n":
-                self.line += 1
-            elif mark == '"':
-                self.in_string = not self.in_string
-            elif self.in_string or mark[0] == "\\":
-                continue
-            elif mark == "[" and self.depth == 0 and not self.number:
-                self.depth = self.home = 1
-                start = token.end()
-            elif mark in "{[":
-                if self.depth == self.home:
-                    start, self.began = token.start(), self.line
-                    self.parts = []
-                self.depth += 1
-            elif mark in "}]":
-                self.depth -= 1
-                if self.depth == self.home:
-                    yield self._element(text[start : token.end()])
-                    start = token.end()
-                elif self.depth < 0:
-                    raise Cut(f"line {self.line}: one closing bracket too many")
-                elif self.depth < self.home:
-                    self.home = 0
-        if self.depth > self.home:
-            self.parts.append(text[start:])
-
-    def finish(self) -> None:
-        if self.depth > self.home or self.home:
-            what = f"item {self.number + 1}, which begins on line {self.began}"
-            raise Cut(f"the file ends in the middle of {what}" if self.parts else "the list is cut")
-
-    def _element(self, last: str) -> Element:
-        self.number += 1
-        text = "".join([*self.parts, last])
-        self.parts = []
-        return Element(text, self.began, self.number)
+def _western(byte: re.Match[str]) -> str:
+    return bytes([ord(byte.group()) - 0xDC00]).decode("cp1252", errors="replace")

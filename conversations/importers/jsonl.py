@@ -6,7 +6,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, ValidationError
 
 from conversations.importers.base import ParsedConversation, ParsedMessage, Report
-from conversations.importers.files import TextFile, loads
+from conversations.importers.files import TextFile
+from conversations.importers.shape import keys
 from conversations.schemas import Id, MessageIn, Source, Strict, Text, not_ours, place_of
 
 
@@ -46,15 +47,15 @@ class Jsonl:
 
     def recognises(self, head: str) -> bool:
         first = head.lstrip().split("\n", 1)[0]
-        if not first.startswith("{") or '"messages"' not in first or '"mapping"' in first:
+        if not first.startswith("{") or not {"id", "messages", "messages[].role"} <= keys(head):
             return False
         return "\n" not in head.strip() or first.rstrip().endswith("}")
 
     def parse(self, file: TextFile, report: Report) -> Iterator[ParsedConversation]:
-        for number, line in file.lines():
-            place = f"{file.name}, line {number}"
+        for line in file.lines():
+            place = f"{file.name}, line {line.number}"
             try:
-                yield _conversation(loads(line, number), place, report)
+                yield _conversation(line.value(), place, report)
             except ValidationError as error:
                 report.broken.append(f"{place}: {_first(error)}")
             except ValueError as error:

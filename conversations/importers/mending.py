@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 
 from conversations import rules
 from conversations.importers.base import ParsedConversation, ParsedMessage, Report
@@ -13,11 +13,17 @@ CUT = "\n[… {} characters left out …]\n"
 KEPT = rules.CONTENT_BYTES // 4 - 100
 
 
-def ready(conversation: ParsedConversation, report: Report) -> ParsedConversation:
-    """Every message of the result has a time, and points only at messages before it."""
-    messages = [_mended(message, report) for message in conversation.messages]
+def ready(
+    conversation: ParsedConversation, report: Report, clock: tzinfo = UTC
+) -> ParsedConversation:
+    """Every message of the result has a time, and points only at messages before it.
+
+    `clock` is the owner's, on which times without a zone are.
+    """
+    messages = [_mended(message, report, clock) for message in conversation.messages]
     messages = list(_distinct(messages, report))
-    messages = _timed(messages, conversation.began, report)
+    began = _usable(conversation.began, Report(), clock)
+    messages = _timed(messages, began, report)
     return replace(
         conversation,
         external_id=_short_id(_text(conversation.external_id, report)),
@@ -26,7 +32,7 @@ def ready(conversation: ParsedConversation, report: Report) -> ParsedConversatio
     )
 
 
-def _mended(message: ParsedMessage, report: Report) -> ParsedMessage:
+def _mended(message: ParsedMessage, report: Report, clock: tzinfo) -> ParsedMessage:
     return replace(
         message,
         client_id=_short_id(_text(message.client_id, report)),
@@ -34,7 +40,7 @@ def _mended(message: ParsedMessage, report: Report) -> ParsedMessage:
         speaker=_text(message.speaker, report)[:120],
         parent=_short_id(_text(message.parent, report)) if message.parent else None,
         replaces=_short_id(_text(message.replaces, report)) if message.replaces else None,
-        sent_at=_usable(message.sent_at, report),
+        sent_at=_usable(message.sent_at, report, clock),
     )
 
 
@@ -57,12 +63,14 @@ def _content(content: str, report: Report) -> str:
     return content[:half] + CUT.format(len(content) - 2 * half) + content[-half:]
 
 
-def _usable(moment: datetime | None, report: Report) -> datetime | None:
+def _usable(moment: datetime | None, report: Report, clock: tzinfo) -> datetime | None:
     if moment is None:
         return None
     try:
+        if moment.utcoffset() is None:
+            moment = moment.replace(tzinfo=clock).astimezone(UTC)
         return rules.moment(moment)
-    except ValueError:
+    except (ValueError, OverflowError):  # the second at the very ends of the calendar
         report.adjusted["impossible times dropped"] += 1
         return None
 

@@ -3,18 +3,21 @@ stopped goes on where it stopped, and a second one adds nothing."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from zoneinfo import ZoneInfo
 
 from django.db import transaction
 from django.utils import timezone
 
 from agents.gate import require_on
-from agents.models import Agent
+from agents.models import Agent, OwnerSettings
 from conversations import branches, record
 from conversations.importers.base import Format, ParsedConversation, ParsedMessage, Report
 from conversations.importers.files import TextFile
 from conversations.importers.mending import ready
 from conversations.models import Conversation, Import, Message
 from conversations.record import Incoming, Into, Known, Refused
+
+Source = tuple[TextFile, Format]
 
 
 class WhoIsOwner(Exception):
@@ -33,10 +36,12 @@ class Survey:
     conversations: int = 0
     # People by name of whom the file does not say whether they are the owner.
     speakers: set[str] = field(default_factory=set)
+    # Whether people talk among themselves somewhere.
+    group: bool = False
 
     def check(self, me: str | None) -> None:
         """Raises WhoIsOwner."""
-        if me is None and len(self.speakers) > 1:
+        if me is None and (len(self.speakers) > 1 or (self.group and self.speakers)):
             raise WhoIsOwner(self.speakers, me)
         if me is not None and not any(_same(name, me) for name in self.speakers):
             raise WhoIsOwner(self.speakers, me)
@@ -70,39 +75,63 @@ class Tally:
         }
 
 
-def survey(file: TextFile, format: Format) -> Survey:
+def survey(sources: Sequence[Source]) -> Survey:
     found = Survey()
-    for conversation in format.parse(file, Report()):
-        found.conversations += 1
-        found.speakers |= {m.speaker for m in conversation.messages if _could_be_owner(m)} - {""}
+    for file, format in sources:
+        for conversation in _parsed(file, format, Report()):
+            speakers = {m.speaker for m in conversation.messages if _could_be_owner(m)} - {""}
+            found.conversations += 1
+            found.speakers |= speakers
+            found.group |= conversation.group and bool(speakers)
     return found
 
 
 def bring_in(
-    file: TextFile, format: Format, plan: Plan, tally: Tally, report: Report
+    sources: Sequence[Source], name: str, plan: Plan, tally: Tally, report: Report
 ) -> Iterator[str]:
-    """Yields the place of each conversation when it is done. Raises MemoryOff."""
-    row = None if plan.dry_run else _begin(file, format, plan)
-    for conversation in format.parse(file, report):
-        _bring_one(conversation, plan, row, tally, report)
-        yield conversation.place
+    """Yields the place of each conversation when it is done. `name` is that of the file, folder or
+    archive, which is one import. Raises MemoryOff."""
+    row = None if plan.dry_run else _begin(sources, name, plan)
+    clock = ZoneInfo(OwnerSettings.objects.get(owner=plan.agent.owner).time_zone)
+    seen: set[tuple[str, str]] = set()
+    for file, format in sources:
+        for parsed in _parsed(file, format, report):
+            _bring_one(ready(parsed, report, clock), plan, row, tally, report, seen)
+            yield parsed.place
     if row is not None:
         row.finished_at, row.counts = timezone.now(), tally.as_counts(report)
         row.save(update_fields=["finished_at", "counts"])
 
 
-def _begin(file: TextFile, format: Format, plan: Plan) -> Import:
+def _parsed(file: TextFile, format: Format, report: Report) -> Iterator[ParsedConversation]:
+    yield from format.parse(file, report)
+    if file.failure:
+        report.broken.append(f"{file.failure}; the rest could not be read")
+    if file.foreign:
+        report.adjusted["bytes that are no UTF-8, taken for Windows' Western alphabet"] += (
+            file.foreign
+        )
+
+
+def _begin(sources: Sequence[Source], name: str, plan: Plan) -> Import:
+    kinds = {format.name for _, format in sources}
     with transaction.atomic():
         require_on(plan.agent.owner)
         return Import.objects.create(
-            owner=plan.agent.owner, format=format.name, file_name=file.name[-255:]
+            owner=plan.agent.owner,
+            format=kinds.pop() if len(kinds) == 1 else "several",
+            file_name=name[-255:],
         )
 
 
 def _bring_one(
-    parsed: ParsedConversation, plan: Plan, row: Import | None, tally: Tally, report: Report
+    conversation: ParsedConversation,
+    plan: Plan,
+    row: Import | None,
+    tally: Tally,
+    report: Report,
+    seen: set[tuple[str, str]],
 ) -> None:
-    conversation = ready(parsed, report)
     if not conversation.messages:
         report.skipped["empty conversations"] += 1
         return
@@ -111,16 +140,20 @@ def _bring_one(
     except Refused as error:
         report.broken.append(f"{conversation.place}: {error}")
         return
-    _count(tally, new, known)
+    name = (conversation.source, conversation.external_id)
+    _count(tally, new, known, first=name not in seen)
+    seen.add(name)
 
 
-def _count(tally: Tally, new: list[Message], known: int) -> None:
+def _count(tally: Tally, new: list[Message], known: int, *, first: bool) -> None:
+    """A further piece of a conversation adds to the messages only."""
     tally.messages += len(new)
     tally.off_branch += sum(not message.on_branch for message in new)
     tally.known += known
-    tally.conversations += bool(new and not known)
-    tally.continued += bool(new and known)
-    tally.unchanged += not new
+    if first:
+        tally.conversations += bool(new and not known)
+        tally.continued += bool(new and known)
+        tally.unchanged += not new
 
 
 def _into(conversation: ParsedConversation, plan: Plan, row: Import | None) -> Into:

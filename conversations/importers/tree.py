@@ -1,7 +1,13 @@
 """A tree of messages as exports write it, where pointers may be missing, wrong or circular."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
+
+from conversations.importers.base import ParsedMessage, Report
+
+_NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 class Tree:
@@ -62,3 +68,46 @@ class Tree:
             name = stack.pop()
             yield name
             stack.extend(reversed(self._children[name]))
+
+
+def branch(
+    tree: Tree, current: Any, time: Callable[[str], datetime | None], report: Report
+) -> set[str]:
+    """What lies between the root and the current message; without one, the newest."""
+    if isinstance(current, str) and current in tree.order:
+        return tree.path_to(current)
+    leaves = list(tree.leaves())
+    # The last of those with the same time.
+    newest = max(reversed(leaves), key=lambda name: _comparable(time(name)), default="")
+    if len(leaves) > 1:
+        report.adjusted["conversations without a current branch: the newest was taken"] += 1
+    return tree.path_to(newest)
+
+
+def threaded(
+    tree: Tree, on_branch: set[str], read: Callable[[str], ParsedMessage | None], report: Report
+) -> list[ParsedMessage]:
+    """The messages in the tree's order, each behind the nearest one above it that says something.
+
+    `read` gives what a node says, or None.
+    """
+    if tree.lost:
+        report.skipped["messages that hang on nothing"] += tree.lost
+    said: dict[str, ParsedMessage] = {}
+    for name in tree.order:
+        message = read(name)
+        if message is not None:
+            above = next((one for one in tree.above(name) if one in said), None)
+            said[name] = replace(
+                message,
+                client_id=name,
+                parent=above,
+                on_branch=name in on_branch,
+            )
+    return list(said.values())
+
+
+def _comparable(moment: datetime | None) -> datetime:
+    if moment is None:
+        return _NEVER
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

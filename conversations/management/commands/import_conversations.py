@@ -9,8 +9,9 @@ from tqdm import tqdm
 
 from agents.gate import MemoryOff
 from agents.naming import Unnamed, agent_named, owner_named
-from conversations.importers.base import Report, Unrecognised, format_of, formats
-from conversations.importers.files import TextFile, Unreadable
+from conversations.importers.base import Report, Unrecognised, formats, formats_of
+from conversations.importers.files import Unreadable
+from conversations.importers.packs import opened
 from conversations.importers.run import Plan, Survey, Tally, WhoIsOwner, bring_in, survey
 
 PARTLY, INTERRUPTED = 3, 130
@@ -48,12 +49,7 @@ Exit code 0: all of it is in. 1: nothing could be done, or memory was switched o
         try:
             agent = agent_named(owner_named(options["owner"]), options["agent"])
             plan = Plan(agent, options["me"], options["sensitive"], options["dry_run"])
-            file = TextFile(options["path"])
-            format = format_of(file, options["format"])
-            found = survey(file, format)
-            found.check(plan.me)
-            for _ in _with_progress(bring_in(file, format, plan, tally, report), found):
-                pass
+            self._bring_in(options["path"], options["format"], plan, tally, report)
         except (Unnamed, Unreadable, Unrecognised, WhoIsOwner) as error:
             raise CommandError(str(error)) from error
         except MemoryOff as error:
@@ -66,6 +62,15 @@ Exit code 0: all of it is in. 1: nothing could be done, or memory was switched o
         self._tell(tally, plan, report)
         if report.broken:
             sys.exit(PARTLY)
+
+    def _bring_in(self, path: Path, format: str, plan: Plan, tally: Tally, report: Report) -> None:
+        with opened(path, report) as files:
+            sources = formats_of(files, report, format)
+            found = survey(sources)
+            found.check(plan.me)
+            places = bring_in(sources, path.resolve().name, plan, tally, report)
+            for _ in _with_progress(places, found):
+                pass
 
     def _tell(self, tally: Tally, plan: Plan, report: Report) -> None:
         agent = plan.agent
@@ -81,7 +86,7 @@ Exit code 0: all of it is in. 1: nothing could be done, or memory was switched o
             self.stdout.write(f"Left out: {what}: {count}.")
         for what, count in report.adjusted.items():
             self.stdout.write(f"Adjusted: {what}: {count}.")
-        for line in report.broken[:SHOWN]:
+        for line in report.broken.lines[:SHOWN]:
             self.stderr.write(f"Could not be read: {line}")
         if len(report.broken) > SHOWN:
             self.stderr.write(f"… and {len(report.broken) - SHOWN} more.")

@@ -384,15 +384,16 @@ def test_characters_that_cannot_be_stored_are_replaced_and_counted(
     assert Conversation.objects.get().title == "T\ufffd"
 
 
-def test_bytes_that_are_no_utf8_are_replaced_and_counted(
+def test_bytes_that_are_no_utf8_are_read_as_western_and_counted(
     write: Write, bring_in: Bring, alice: User
 ) -> None:
     import json
 
     text = json.dumps(export(node("a", None, "caf#"))).encode().replace(b"#", b"\xe9\x00")
     told = bring_in(write(text))
-    assert "unstorable characters replaced: 2." in told.out
-    assert Message.objects.get().content == "caf\ufffd\ufffd"
+    assert "bytes that are no UTF-8, taken for Windows' Western alphabet: 1." in told.out
+    assert "unstorable characters replaced: 1." in told.out
+    assert Message.objects.get().content == "café\ufffd"
 
 
 def test_it_reads_a_large_list_in_pieces(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
