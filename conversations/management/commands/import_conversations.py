@@ -21,7 +21,8 @@ SHOWN = 20
 
 class Command(BaseCommand):
     help = """\
-Bring in conversations from an export of another assistant.
+Bring in conversations from an export of another assistant: a file, a ZIP archive as it came, or a
+folder of them, in any of the formats listed below.
 
 Running it again adds only what is new, so an import that was stopped goes on where it stopped.
 Exit code 0: all of it is in. 1: nothing could be done, or memory was switched off on the way.
@@ -34,8 +35,15 @@ Exit code 0: all of it is in. 1: nothing could be done, or memory was switched o
         )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("path", type=Path)
-        parser.add_argument("--format", choices=["auto", *formats()], default="auto")
+        parser.epilog = _epilog()
+        parser.add_argument("path", type=Path, help="a file, a .zip, or a folder")
+        parser.add_argument(
+            "--format",
+            choices=["auto", *formats()],
+            default="auto",
+            metavar="NAME",
+            help="auto (the default) looks into each file",
+        )
         parser.add_argument("--owner", help="username; the only account if there is just one")
         parser.add_argument("--agent", help="slug; the owner's default agent if left out")
         parser.add_argument("--me", help="the owner's name in a file in which several people speak")
@@ -90,6 +98,19 @@ Exit code 0: all of it is in. 1: nothing could be done, or memory was switched o
             self.stderr.write(f"Could not be read: {line}")
         if len(report.broken) > SHOWN:
             self.stderr.write(f"… and {len(report.broken) - SHOWN} more.")
+
+
+def _epilog() -> str:
+    width = max(len(name) for name in formats())
+    known = "\n".join(f"  {name:{width}}  {format.what}" for name, format in formats().items())
+    return f"""\
+formats:
+{known}
+
+Of an archive or a folder, the .json and .jsonl files that are in one of these are taken. Telegram's
+chats, and other files in which several people speak, need --me NAME; without it, the names in them
+are listed. docs/import-format.md says what is kept of each format, and what is left out.
+"""
 
 
 def _with_progress(places: Iterator[str], found: Survey) -> Iterator[str]:

@@ -168,6 +168,21 @@ def test_formats_are_found_by_their_modules() -> None:
     assert all(format.name == name and format.what for name, format in formats().items())
 
 
+def test_help_lists_every_format() -> None:
+    from conversations.management.commands.import_conversations import Command
+
+    told = Command().create_parser("manage.py", "import_conversations").format_help()
+    for format in formats().values():
+        assert f"  {format.name} " in told
+        assert format.what in told
+
+
+@pytest.mark.parametrize("name", [name for name in formats() if name != "jsonl"])
+def test_the_documentation_has_a_part_about_every_format(name: str) -> None:
+    docs = Path(__file__).parents[3] / "docs" / "import-format.md"
+    assert f"(`{name}`)" in docs.read_text()
+
+
 def _after_first(patch: pytest.MonkeyPatch, happen: Callable[[], object]) -> None:
     """Something happens once the first conversation is in."""
     count = run._count
