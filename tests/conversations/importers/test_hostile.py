@@ -206,3 +206,45 @@ def test_no_shape_of_data_stops_an_importer(sample_data: Path, tmp_path: Path) -
                     seen.add(one.client_id)
                 kept += len(seen)
     assert kept > 1000
+
+
+@pytest.mark.django_db
+def test_ids_that_come_twice(write: Write, bring_in: Bring, alice: User) -> None:
+    first, second = (
+        {"uuid": "m1", "sender": "human", "text": text, "created_at": "2026-01-02"}
+        for text in ("Mine", "Another's")
+    )
+    third = first | {"uuid": "m2", "text": "Later"}
+    talks = [TALK | {"chat_messages": [first, second]}, TALK | {"chat_messages": [first, third]}]
+    told = bring_in(write(talks))
+    assert told.code == 0
+    assert "Left out: messages whose id comes twice: 1." in told.out
+    assert "Conversations: 1 new, 0 continued, 0 unchanged. Messages known already: 1." in told.out
+    assert [m.content for m in Message.objects.order_by("seq")] == ["Mine", "Later"]
+
+
+def _open_webui(*pairs: tuple[str, str | None]) -> dict[str, Any]:
+    nodes = {
+        name: {"parentId": parent, "childrenIds": [name], "role": "user", "content": name}
+        for name, parent in pairs
+    }
+    return {"id": "c1", "chat": {"history": {"messages": nodes, "currentId": "x"}}}
+
+
+def _librechat(*pairs: tuple[str, str | None]) -> dict[str, Any]:
+    said = [
+        {"messageId": name, "parentMessageId": parent, "isCreatedByUser": True, "text": name}
+        for name, parent in pairs
+    ]
+    return {"conversationId": "c1", "messages": said}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("make", [_open_webui, _librechat])
+def test_circles_in_a_tree_are_left_out(
+    write: Write, bring_in: Bring, alice: User, make: Callable[..., dict[str, Any]]
+) -> None:
+    told = bring_in(write(make(("a", None), ("b", "a"), ("x", "y"), ("y", "x"), ("z", "z"))))
+    assert told.code == 0
+    assert "Left out: messages that hang on nothing: 3." in told.out
+    assert [m.content for m in Message.objects.order_by("seq")] == ["a", "b"]
