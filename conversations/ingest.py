@@ -11,7 +11,7 @@ from django.db import transaction
 
 from agents.gate import require_on
 from agents.models import Agent, ApiKey
-from conversations import hints, record
+from conversations import breadcrumbs, hints, record
 from conversations.models import Conversation, Message
 from conversations.passages import digest
 from conversations.record import BadMessage, Incoming, Into, Refused
@@ -104,7 +104,8 @@ def outcome(
 def compact(
     *, agent: Agent, source: str, external_id: str, up_to: str, summary: str = ""
 ) -> Conversation:
-    """The client is about to summarise away everything up to a message.
+    """The client is about to summarise away everything up to a message. What a summary loses stays
+    as breadcrumbs.
 
     Raises NoSuchConversation, BadMessage.
     """
@@ -114,8 +115,8 @@ def compact(
         last = Message.objects.filter(conversation=conversation, client_id=up_to).first()
         if last is None:
             raise BadMessage("up_to", "names no message of this conversation")
-        if summary:
-            _keep_summary(conversation, last, summary)
+        kept = _keep_summary(conversation, last, summary) if summary else None
+        _leave_breadcrumbs(conversation, last, kept)
         if last.seq > conversation.compacted_seq:
             conversation.compacted_seq = last.seq
             conversation.save(update_fields=["compacted_seq"])
@@ -179,7 +180,7 @@ def _take_title(conversation: Conversation, title: str) -> None:
         conversation.save(update_fields=["title"])
 
 
-def _keep_summary(conversation: Conversation, last: Message, summary: str) -> None:
+def _keep_summary(conversation: Conversation, last: Message, summary: str) -> Message:
     """Under an id made of its text, so that sending it twice stores it once."""
     message = Incoming(
         client_id=f"summary:{last.seq}:{digest(summary)[:16]}",
@@ -191,6 +192,19 @@ def _keep_summary(conversation: Conversation, last: Message, summary: str) -> No
         parent=last.client_id,
     )
     _store(conversation, [("summary", message)])
+    return Message.objects.get(conversation=conversation, client_id=message.client_id)
+
+
+def _leave_breadcrumbs(conversation: Conversation, last: Message, kept: Message | None) -> None:
+    """Of what was said since the last summary; an earlier one has left its own."""
+    since = Message.objects.filter(
+        conversation=conversation,
+        on_branch=True,
+        kind=Message.Kind.SAID,
+        seq__gt=conversation.compacted_seq,
+        seq__lte=last.seq,
+    )
+    breadcrumbs.store(conversation, list(since.order_by("seq")), kept)
 
 
 def _try_afresh(conversation: Conversation) -> None:
