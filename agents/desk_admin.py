@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from django.contrib import admin
-from django.db.models import Model, Q, QuerySet
+from django.db.models import ForeignKey, Model, Q, QuerySet
 from django.http import HttpRequest
 
 from agents.audit import acting, person
@@ -76,6 +76,15 @@ class ReadOnlyAdmin(ScopedAdmin[Row]):
 
 class AuditedAdmin(ScopedAdmin[Row]):
     """Rows that may be edited; the audit trail learns by whom. Deleting is for services to do."""
+
+    def formfield_for_foreignkey(
+        self, db_field: ForeignKey[Any, Any], request: HttpRequest, **kwargs: Any
+    ) -> Any:
+        """Other staff make rows for themselves only."""
+        user = signed_in(request)
+        if db_field.related_model is User and not user.is_superuser:
+            kwargs["queryset"] = User.objects.filter(pk=user.pk)
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: Row, form: Any, change: bool) -> None:
         with acting(person(signed_in(request)), "changed in the admin"):
