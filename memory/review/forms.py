@@ -4,6 +4,7 @@ from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from django import forms
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.utils import timezone
 
 from memory.lifecycle import Edit
@@ -11,6 +12,8 @@ from memory.models import Fact
 from memory.vocabulary import Kind, Precision, Tag
 
 MAX_STATEMENT = 500
+# In every zone the days around these can still be stored.
+BOUNDS = [MinValueValidator(date(1000, 1, 1)), MaxValueValidator(date(9998, 12, 31))]
 
 
 class Day(forms.DateInput):
@@ -28,8 +31,10 @@ class EditForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 3, "autofocus": True}),
     )
     kind = forms.ChoiceField(choices=Kind.choices)
-    since = forms.DateField(label="Holds from", required=False, widget=Day)
-    until = forms.DateField(label="Holds until, this day included", required=False, widget=Day)
+    since = forms.DateField(label="Holds from", required=False, widget=Day, validators=BOUNDS)
+    until = forms.DateField(
+        label="Holds until, this day included", required=False, widget=Day, validators=BOUNDS
+    )
     tags = forms.MultipleChoiceField(
         choices=[(tag.value, tag.label) for tag in Tag],
         required=False,
