@@ -34,6 +34,39 @@ FACT = [
         condition=MOVED & pgtrigger.Q(new__state="active"),
         timing=pgtrigger.Deferred,
     ),
+    Runs(
+        "remembrancer_facts_born",
+        name="facts_born",
+        level=pgtrigger.Statement,
+        when=pgtrigger.After,
+        operation=pgtrigger.Insert,
+        referencing=pgtrigger.Referencing(new="born"),  # type: ignore[no-untyped-call]
+    ),
+    Runs(
+        "remembrancer_fact_reindexed",
+        name="fact_reindexed",
+        when=pgtrigger.After,
+        operation=pgtrigger.Update,
+        condition=MOVED | pgtrigger.Q(old__statement__df=pgtrigger.F("new__statement")),
+    ),
+]
+
+# The terms of a fact follow its evidence too.
+EVIDENCE = [
+    Runs(
+        "remembrancer_evidence_came",
+        name="evidence_came",
+        level=pgtrigger.Statement,
+        when=pgtrigger.After,
+        operation=pgtrigger.Insert,
+        referencing=pgtrigger.Referencing(new="came"),  # type: ignore[no-untyped-call]
+    ),
+    Runs(
+        "remembrancer_evidence_purged",
+        name="evidence_purged",
+        when=pgtrigger.After,
+        operation=pgtrigger.Update | pgtrigger.Delete,
+    ),
 ]
 
 TARGET = [

@@ -10,6 +10,7 @@ from memory.models.fact import (
     FactUsage,
     Tombstone,
 )
+from memory.models.terms import FactTerm
 
 __all__ = [
     "CorrectionTarget",
@@ -21,6 +22,7 @@ __all__ = [
     "Fact",
     "FactEmbedding",
     "FactEntity",
+    "FactTerm",
     "FactUsage",
     "OwnerLease",
     "RecalledFact",

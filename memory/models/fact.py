@@ -5,6 +5,7 @@ from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
 from django.db.models import F, Func, Q
+from django.db.models.functions import Left
 from django.utils import timezone
 from pgvector.django import VectorField
 
@@ -325,6 +326,7 @@ class Evidence(models.Model):
                 name="evidence_fixed",
                 message="Evidence is never changed.",
             ),
+            *triggers.EVIDENCE,
         ]
 
     def __str__(self) -> str:
@@ -410,6 +412,10 @@ class EntityAlias(models.Model):
             models.UniqueConstraint(
                 fields=["owner", "normal_name", "entity"], name="alias_once_per_entity"
             ),
+        ]
+        indexes = [
+            # Names like a word of a message: a slip leaves the first two letters alone.
+            models.Index(F("owner"), Left("normal_name", 2), name="alias_start"),
         ]
 
     def __str__(self) -> str:

@@ -105,7 +105,8 @@ def test_it_registers_every_model_of_ours():
 
     for label in ("agents", "conversations", "memory"):
         for model in apps.get_app_config(label).get_models():
-            if not model._meta.auto_created:
+            # The admin takes no composite keys; such a table is an index that nobody mends by hand.
+            if not model._meta.auto_created and not model._meta.is_composite_pk:
                 assert model in admin.site._registry, model
 
 

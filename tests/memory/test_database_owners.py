@@ -25,6 +25,7 @@ from memory.models import (
     ExtractionRun,
     FactEmbedding,
     FactEntity,
+    FactTerm,
     FactUsage,
     RecalledFact,
 )
@@ -77,6 +78,7 @@ def a_row_of_everything(owner: User) -> World:
         ShownPassages.objects.create(**mine, conversation=conversation),
         Evidence.objects.create(**mine, fact=old, message=message, quote="x"),
         CorrectionTarget.objects.create(**mine, fact=pending, target=head),
+        FactTerm.objects.filter(fact=head)[0],
         FactEmbedding.objects.create(**mine, fact=old, model="m", vector=[1.0]),
         FactUsage.objects.create(**mine, fact=old, last_retrieved_at=MONDAY),
         EntityAlias.objects.create(**mine, entity=entity, name="Oslo", normal_name="oslo"),
