@@ -47,7 +47,10 @@ class EditForm(forms.Form):
         return cls(data, initial=_initial(fact), auto_id=f"id-{fact.pk}-%s", label_suffix="")
 
     def clean_statement(self) -> str:
-        return " ".join(str(self.cleaned_data["statement"]).split())
+        statement = " ".join(str(self.cleaned_data["statement"]).split())
+        if not any(character.isalnum() for character in statement):
+            raise forms.ValidationError("It needs words: nothing here can be read.")
+        return statement
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data

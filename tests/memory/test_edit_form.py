@@ -41,3 +41,14 @@ def test_days_that_no_calendar_can_go_beyond_are_refused(
         follow = client.get(reverse("fact", args=[Fact.objects.latest("created_at").pk]))
         assert follow.status_code == 200
         assert day[:4] in follow.content.decode()
+
+
+@pytest.mark.parametrize("statement", ["\u200b\u200b", "…", "\u202e \u202c", "🐝"])
+def test_a_statement_needs_a_letter_or_digit(
+    client: "Client", agent: Agent, statement: str
+) -> None:
+    fact = candidate(agent, "The user keeps bees.")
+    client.force_login(agent.owner)
+    url = reverse("edit", args=[fact.pk])
+    assert client.post(url, {"statement": statement, "kind": fact.kind}).status_code == 422
+    assert client.post(url, {"statement": "养蜂", "kind": fact.kind}).status_code == 302
