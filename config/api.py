@@ -11,6 +11,7 @@ from ninja import NinjaAPI
 from config import problems
 from conversations.api import router as conversations
 from memory.api import router as memory
+from memory.api_search import router as search
 
 api = NinjaAPI(
     title="Remembrancer",
@@ -22,3 +23,4 @@ api = NinjaAPI(
 problems.install(api)
 api.add_router("", conversations, tags=["conversations"])
 api.add_router("", memory, tags=["memory"])
+api.add_router("", search, tags=["memory"])

@@ -1,10 +1,13 @@
-"""Vectors for facts, made by the worker. The hints may be lost: the sweep finds what is missing."""
+"""Vectors for facts and passages, made by the worker. Hints may be lost: the sweep finds what is
+missing."""
 
+import time
 from collections.abc import Sequence
 
 from celery import shared_task
 
 from memory import embedding
+from memory.search import vectors
 
 # The sweep comes each minute; what is left then is the next one's.
 SWEEP_SECONDS = 50
@@ -18,4 +21,7 @@ def embed_facts(fact_ids: Sequence[str]) -> int:
 
 @shared_task(name="memory.tasks.embed_missing")
 def embed_missing() -> int:
-    return embedding.embed_backlog(seconds=SWEEP_SECONDS)
+    """Facts first: they ride in every prompt."""
+    stop = time.monotonic() + SWEEP_SECONDS
+    stored = embedding.embed_backlog(seconds=SWEEP_SECONDS)
+    return stored + vectors.embed_backlog(seconds=stop - time.monotonic())

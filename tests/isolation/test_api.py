@@ -76,6 +76,11 @@ CASES = {
         names_row=False,
         tells=True,
     ),
+    "search": Case(
+        "/search",
+        lambda conversation: {"query": QUESTION, "conversation": conversation},
+        tells=True,
+    ),
 }
 
 

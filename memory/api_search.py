@@ -1,0 +1,119 @@
+"""Search over HTTP. Thin: what it does is in memory/search/service.py.
+
+POST, because addresses end up in logs and questions are memory text.
+"""
+
+from datetime import datetime
+from typing import Annotated, Self
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from ninja import Router
+from pydantic import BaseModel, Field
+
+from agents.auth import KeyRequest, agent_for, require_scope
+from agents.models import ApiKey, OwnerSettings
+from conversations import reading
+from conversations.schemas import Content, Id, Slug, Source, Strict
+from memory.search import service
+from memory.search.fenced import fenced
+from memory.search.marks import Mark
+from memory.search.service import Hit, Scope, Tier
+
+router = Router()
+
+
+class SearchIn(Strict):
+    """`conversation` narrows what was said to one conversation."""
+
+    query: Annotated[Content, Field(min_length=1)]
+    scope: Scope = Scope.ALL
+    k: Annotated[int, Field(ge=1, le=service.MOST)] = 10
+    agent: Slug | None = None
+    conversation: Id | None = None
+    source: Source = "api"
+
+
+class SaidIn(BaseModel):
+    """Where a passage is from. `message` is the id that the client gave."""
+
+    passage: UUID
+    kind: str
+    conversation: str
+    source: str
+    agent: str
+    message: str | None
+    role: str | None
+    speaker: str | None
+    from_owner: bool | None
+
+
+class HitOut(BaseModel):
+    """`score` is in nats, comparable within a tier. `overridden_by` is the newer fact's text."""
+
+    tier: Tier
+    text: str
+    score: float
+    said_at: datetime
+    fact: UUID | None
+    said_in: SaidIn | None
+    overridden: bool
+    summarised: bool
+    overridden_by: str | None
+
+    @classmethod
+    def of(cls, hit: Hit) -> Self:
+        return cls(
+            tier=hit.tier,
+            text=hit.text,
+            score=round(hit.score, 3),
+            said_at=hit.said_at,
+            fact=hit.fact.pk if hit.fact else None,
+            said_in=_provenance(hit),
+            overridden=Mark.OVERRIDDEN in hit.marks,
+            summarised=Mark.SUMMARISED in hit.marks,
+            overridden_by=hit.overridden_by.statement if hit.overridden_by else None,
+        )
+
+
+class SearchOut(BaseModel):
+    """`text` is all of it, fenced for a prompt."""
+
+    hits: list[HitOut]
+    text: str
+
+
+@router.post(
+    "/search",
+    auth=require_scope(ApiKey.Scope.SEARCH),
+    response=SearchOut,
+    operation_id="search",
+    summary="Search facts and what was said",
+)
+def search(request: KeyRequest, asked: SearchIn) -> SearchOut:
+    agent = agent_for(request.auth, asked.agent)
+    conversation = None
+    if asked.conversation is not None:
+        conversation = reading.conversation(agent, asked.source, asked.conversation)
+    hits = service.search(
+        agent=agent, query=asked.query, scope=asked.scope, k=asked.k, conversation=conversation
+    )
+    clock = OwnerSettings.objects.values_list("time_zone", flat=True).get(owner=agent.owner_id)
+    return SearchOut(hits=[HitOut.of(hit) for hit in hits], text=fenced(hits, ZoneInfo(clock)))
+
+
+def _provenance(hit: Hit) -> SaidIn | None:
+    if hit.passage is None:
+        return None
+    passage, message = hit.passage, hit.passage.message
+    return SaidIn(
+        passage=passage.pk,
+        kind=passage.kind,
+        conversation=passage.conversation.external_id,
+        source=passage.conversation.source,
+        agent=passage.conversation.agent.slug,
+        message=message.client_id if message else None,
+        role=message.role if message else None,
+        speaker=message.speaker if message else None,
+        from_owner=message.from_owner if message else None,
+    )

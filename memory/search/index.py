@@ -1,0 +1,172 @@
+"""What a search reads of the raw record's index. Everything is one owner's, and of conversations
+that the agent may read."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.db import connection
+
+from agents.models import Agent
+from conversations.models import Conversation
+from memory import embedding
+from memory.search.words import Word
+
+# Passages read for one term; what more of them have is nearly as common as can be.
+ROWS_PER_TERM = 4000
+
+_SCOPE = """
+    AND conversation_id = ANY(ARRAY(
+        SELECT id FROM conversations_conversation
+        WHERE owner_id = %(owner)s AND (%(agent)s::uuid IS NULL OR agent_id = %(agent)s)
+            AND (%(conversation)s::uuid IS NULL OR id = %(conversation)s)))
+"""
+_TOTALS = """
+    SELECT count(*), coalesce(sum(length), 0), count(DISTINCT (conversation_id, stretch))
+    FROM conversations_indexedpassage WHERE owner_id = %(owner)s {scope}
+"""
+# Each term is a scan of the index alone. What they mean is summed by the caller: quicker than here.
+_POSTINGS = """
+    SELECT asked.word, found.*
+    FROM unnest(%(terms)s::text[], %(words)s::int[]) AS asked (term, word)
+    CROSS JOIN LATERAL (
+        SELECT conversation_id, stretch, place, passage_id, tf, length
+        FROM conversations_passageterm
+        WHERE owner_id = %(owner)s AND term = asked.term {scope} LIMIT %(rows)s
+    ) AS found
+"""
+_NEAREST = """
+    SELECT passage_id, 1 - (vector <=> %(vector)s::vector)
+    FROM conversations_passageembedding JOIN conversations_indexedpassage USING (passage_id)
+    WHERE conversations_passageembedding.owner_id = %(owner)s AND model = %(model)s
+"""
+_BY_NEARNESS = " ORDER BY vector <=> %(vector)s::vector, passage_id LIMIT %(rows)s"
+_STRETCHES = """
+    SELECT conversation_id, stretch, place, passage_id, length, words
+    FROM conversations_indexedpassage
+    JOIN unnest(%(conversations)s::uuid[], %(stretches)s::int[]) AS near (conversation_id, stretch)
+        USING (conversation_id, stretch)
+    WHERE owner_id = %(owner)s
+"""
+_ENTRIES = """
+    SELECT conversation_id, stretch, place, passage_id, length, words
+    FROM conversations_indexedpassage
+    WHERE owner_id = %(owner)s AND passage_id = ANY(%(passages)s) {scope}
+"""
+_TEXTS = """
+    SELECT p.id, p.message_id, p.text, p.said_at, coalesce(m.speaker, ''),
+        coalesce(m.from_owner, false)
+    FROM conversations_passage p LEFT JOIN conversations_message m ON m.id = p.message_id
+    WHERE p.owner_id = %(owner)s AND p.id = ANY(%(passages)s) AND m.on_branch IS NOT FALSE
+"""
+
+Stretch = tuple[UUID, int]
+
+
+class Entry(NamedTuple):
+    """A passage's place in its conversation and its size."""
+
+    conversation: UUID
+    number: int
+    place: int
+    passage: UUID
+    length: int
+    words: int
+
+    @property
+    def stretch(self) -> Stretch:
+        return self.conversation, self.number
+
+
+class Said(NamedTuple):
+    """What of a passage's text a score depends on."""
+
+    passage: UUID
+    message: UUID | None
+    text: str
+    said_at: Any
+    speaker: str
+    from_owner: bool
+
+
+@dataclass
+class Postings:
+    """By word: which passages have it, at which place, and how often."""
+
+    words: Sequence[Word]
+    by_place: list[dict[tuple[UUID, int, int], float]]
+    passages: list[dict[UUID, float]]
+    lengths: dict[UUID, int] = field(default_factory=dict)
+
+    def counts(self) -> list[int]:
+        return [len(found) for found in self.passages]
+
+
+class Index:
+    """The part of one owner's record that an agent may search."""
+
+    def __init__(self, agent: Agent, conversation: Conversation | None = None) -> None:
+        self.values: dict[str, Any] = {
+            "owner": agent.owner_id,
+            "agent": None if agent.reads == Agent.Reads.ALL else agent.pk,
+            "conversation": conversation.pk if conversation else None,
+        }
+        open_to_all = agent.reads == Agent.Reads.ALL and conversation is None
+        self.scope = "" if open_to_all else _SCOPE
+
+    def totals(self) -> tuple[int, int, int]:
+        """Passages, the sum of their lengths, stretches."""
+        passages, length, stretches = self._rows(_TOTALS)[0]
+        return int(passages), int(length), int(stretches)
+
+    def postings(self, words: Sequence[Word]) -> Postings:
+        numbered = [(term, number) for number, word in enumerate(words) for term in word.terms]
+        rows = self._rows(
+            _POSTINGS,
+            terms=[term for term, _ in numbered],
+            words=[number for _, number in numbered],
+            rows=ROWS_PER_TERM,
+        )
+        found = Postings(words, [{} for _ in words], [{} for _ in words])
+        for word, conversation, stretch, place, passage, times, length in rows:
+            at = conversation, stretch, place
+            found.by_place[word][at] = max(times, found.by_place[word].get(at, 0.0))
+            found.passages[word][passage] = max(times, found.passages[word].get(passage, 0.0))
+            found.lengths[passage] = length
+        return found
+
+    def nearest(self, vector: Sequence[float], rows: int) -> dict[UUID, float]:
+        """Exact: every vector of the owner is compared."""
+        return self._cosines(_NEAREST + "{scope}" + _BY_NEARNESS, vector, rows=rows)
+
+    def cosines(self, vector: Sequence[float], passages: Collection[UUID]) -> dict[UUID, float]:
+        probe = _NEAREST + " AND passage_id = ANY(%(passages)s)"
+        return self._cosines(probe, vector, passages=list(passages))
+
+    def entries(self, passages: Collection[UUID]) -> list[Entry]:
+        return [Entry(*row) for row in self._rows(_ENTRIES, passages=list(passages))]
+
+    def of_stretches(self, stretches: Iterable[Stretch]) -> list[Entry]:
+        """Of conversations that entries have shown to be readable."""
+        wanted = sorted(set(stretches))
+        rows = self._rows(
+            _STRETCHES,
+            conversations=[conversation for conversation, _ in wanted],
+            stretches=[number for _, number in wanted],
+        )
+        return [Entry(*row) for row in rows]
+
+    def texts(self, passages: Collection[UUID]) -> dict[UUID, Said]:
+        rows = self._rows(_TEXTS, passages=list(passages))
+        return {row[0]: Said(*row) for row in rows}
+
+    def _cosines(self, sql: str, vector: Sequence[float], **values: Any) -> dict[UUID, float]:
+        rows = self._rows(sql, vector=str(list(vector)), model=embedding.MODEL, **values)
+        return dict(rows)
+
+    def _rows(self, sql: str, **values: Any) -> list[tuple[Any, ...]]:
+        with connection.cursor() as cursor:
+            cursor.execute(sql.format(scope=self.scope), self.values | values)
+            rows: list[tuple[Any, ...]] = cursor.fetchall()
+        return rows

@@ -1,0 +1,63 @@
+"""Facts as keys to the passages that they came from: only what the agent may be told anyway."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from agents.models import Agent
+from memory.models import Evidence, Fact
+from memory.recall.service import ranking
+from memory.recall.trace import Candidate, Part
+from memory.recall.tuning import tuning
+
+# Facts that are looked at for one question.
+ROWS = 200
+# Of them: those whose passages become candidates.
+LEADING = 30
+_MEANING, _WORDS = 4.5, 6.0
+
+
+@dataclass(frozen=True)
+class Keys:
+    """The facts that agree with a question, best first, and the messages that they cite."""
+
+    candidates: Sequence[Candidate] = ()
+    cited: dict[UUID, set[UUID]] = field(default_factory=dict)
+
+    @property
+    def lifts(self) -> dict[UUID, float]:
+        """By message: how well the best fact that cites it agrees."""
+        lifts: dict[UUID, float] = {}
+        for candidate in self.candidates:
+            lift = _agreement(candidate)
+            for message in self.cited.get(candidate.fact.pk, ()):
+                lifts[message] = max(lift, lifts.get(message, 0.0))
+        return lifts
+
+    @property
+    def leading(self) -> set[UUID]:
+        best = sorted(self.candidates, key=_agreement, reverse=True)[:LEADING]
+        return {message for one in best for message in self.cited.get(one.fact.pk, ())}
+
+    @property
+    def facts(self) -> list[Fact]:
+        """Those that bear on the question."""
+        return [one.fact for one in self.candidates if one.follows]
+
+
+def find(agent: Agent, question: str, now: datetime | None) -> Keys:
+    candidates = ranking(agent=agent, message=question, now=now, rows=ROWS)
+    cited: dict[UUID, set[UUID]] = defaultdict(set)
+    pairs = Evidence.objects.filter(
+        owner=agent.owner, fact__in=[candidate.fact.pk for candidate in candidates]
+    ).values_list("fact_id", "message_id")
+    for fact, message in pairs:
+        cited[fact].add(message)
+    return Keys(candidates, dict(cited))
+
+
+def _agreement(candidate: Candidate) -> float:
+    met = candidate.parts.get(Part.WORDS, 0.0) / (tuning().words or 1.0)
+    return _MEANING * (candidate.cosine or 0.0) + _WORDS * met

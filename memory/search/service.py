@@ -1,0 +1,214 @@
+"""One search over facts and the raw record. Only reads."""
+
+import logging
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from functools import cached_property
+from uuid import UUID
+
+from agents.gate import MemoryOff, memory_on
+from agents.models import Agent
+from conversations.models import Conversation, Passage
+from memory import embedding
+from memory.models import Fact
+from memory.search import keys
+from memory.search.index import Entry, Index
+from memory.search.keys import Keys
+from memory.search.marks import Mark, Marked, marked
+from memory.search.scoring import WINDOW, Question, Record, Scorer, Terms
+from memory.search.words import analyse
+from memory.text.characters import without_hidden
+from memory.text.language import UNKNOWN, detect_language
+
+log = logging.getLogger(__name__)
+
+# Characters of a question that are read; what the model reads of it is about half.
+READ = 2000
+# Passages of each kind that are scored, and how many of them bring their neighbours along. On
+# LoCoMo the same as scoring every passage; 60 and 20 cost 0.4 of recall@50.
+ROWS, LEADING = 100, 40
+MOST = 200  # hits
+
+
+class Scope(StrEnum):
+    ALL = "all"
+    FACTS = "facts"
+    RAW = "raw"
+
+
+class Tier(StrEnum):
+    FACT = "fact"
+    RAW = "raw"
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A fact, or a passage with what is to be known of it. `score` is in nats, comparable within
+    its tier."""
+
+    tier: Tier
+    score: float
+    text: str
+    said_at: datetime
+    fact: Fact | None = None
+    passage: Passage | None = None
+    marks: tuple[Mark, ...] = ()
+    overridden_by: Fact | None = None
+    # Cosine of a passage with the question; None where the model can't tell.
+    cosine: float | None = None
+
+
+@dataclass(frozen=True)
+class Scored:
+    entry: Entry
+    score: float
+    cosine: float | None
+
+
+def search(
+    *,
+    agent: Agent,
+    query: str,
+    scope: Scope | str = Scope.ALL,
+    k: int = 10,
+    now: datetime | None = None,
+    conversation: Conversation | None = None,
+) -> list[Hit]:
+    """Facts first, then passages, each best first, at most `k` in all. In `all` facts that bear on
+    the question take at most half, unless the record leaves room.
+
+    `conversation` narrows the raw record. Raises MemoryOff, and ValueError for another owner's
+    conversation.
+    """
+    if not memory_on(agent.owner):
+        raise MemoryOff("Memory is off for this owner.")
+    if conversation is not None and conversation.owner_id != agent.owner_id:
+        raise ValueError("The conversation belongs to another owner.")
+    scope, k = Scope(scope), max(0, min(k, MOST))
+    query = without_hidden(query[:READ]).replace("\x00", " ").strip()
+    if not query or not k:
+        return []
+    known = _keys(agent, query, now)
+    facts = [] if scope == Scope.RAW else _facts(known, scope)
+    raw: list[Hit] = []
+    if scope != Scope.FACTS:
+        raw = RawSearch(agent, query, known, conversation).hits(k)
+    if scope == Scope.ALL:
+        facts = facts[: max(k - k // 2, k - len(raw))]
+    return [*facts[:k], *raw][:k]
+
+
+def _keys(agent: Agent, query: str, now: datetime | None) -> Keys:
+    return keys.find(agent, query, now)
+
+
+def _facts(known: Keys, scope: Scope) -> list[Hit]:
+    return [
+        Hit(Tier.FACT, one.score, one.fact.statement, one.fact.observed_at, fact=one.fact)
+        for one in known.candidates
+        if one.follows or scope == Scope.FACTS
+    ]
+
+
+class RawSearch:
+    """One question to the part of the record that the agent may read."""
+
+    def __init__(
+        self, agent: Agent, query: str, known: Keys, conversation: Conversation | None = None
+    ) -> None:
+        self.question, self.known = Question(query), known
+        self.words = analyse(query, agent.owner)
+        self.index = Index(agent, conversation)
+        self.owner = agent.owner
+
+    def hits(self, k: int) -> list[Hit]:
+        best = self.ranked()[:k]
+        passages = {passage.pk: passage for passage in self._passages(best)}
+        notes = marked(list(passages.values()), self.known.facts, self.known.cited)
+        return [
+            _hit(one, passages[one.entry.passage], notes[one.entry.passage])
+            for one in best
+            if one.entry.passage in passages
+        ]
+
+    def ranked(self) -> list[Scored]:
+        record = Record(*self.index.totals())
+        if not record.passages:
+            return []
+        terms = Terms(self.index.postings(self.words), record)
+        chosen, neighbours = self._candidates(terms)
+        texts = self.index.texts([entry.passage for entry in chosen])
+        chosen = [entry for entry in chosen if entry.passage in texts]
+        cosines = self._cosines(chosen)
+        scorer = Scorer(self.question, terms, neighbours, texts, cosines, self.known.lifts)
+        scored = [
+            Scored(entry, scorer.score(entry), cosines.get(entry.passage)) for entry in chosen
+        ]
+        return sorted(scored, key=lambda one: (-one.score, one.entry.passage))
+
+    @cached_property
+    def vector(self) -> list[float] | None:
+        """None where the model is not there, or its distances mean nothing in this language."""
+        language = detect_language(self.question.text)
+        if language != UNKNOWN and not embedding.reads(language):
+            return None
+        try:
+            return embedding.embed([self.question.text])[0]
+        except embedding.EmbeddingNotReady as reason:
+            log.warning("search goes by words alone: %s", reason)
+            return None
+
+    @cached_property
+    def near(self) -> dict[UUID, float]:
+        return self.index.nearest(self.vector, ROWS) if self.vector else {}
+
+    def _candidates(self, terms: Terms) -> tuple[list[Entry], list[Entry]]:
+        """What is to be scored, and all of the stretches that it stands in."""
+        alike = terms.best(ROWS)
+        seeds = {*self.near, *alike, *self._cited()}
+        found = self.index.entries(seeds)
+        around = self.index.of_stretches(entry.stretch for entry in found)
+        by_place = {(*entry.stretch, entry.place): entry for entry in around}
+        leading = {*list(self.near)[:LEADING], *alike[:LEADING]}
+        chosen = {entry.passage: entry for entry in found}
+        for entry in found:
+            if entry.passage in leading:
+                for step in WINDOW:
+                    beside = by_place.get((*entry.stretch, entry.place + step))
+                    if beside is not None:
+                        chosen[beside.passage] = beside
+        return list(chosen.values()), around
+
+    def _cited(self) -> Collection[UUID]:
+        """Passages of the facts that agree most; whether they are readable the index says."""
+        messages = self.known.leading
+        rows = Passage.objects.filter(owner=self.owner, message__in=messages)
+        return list(rows.values_list("pk", flat=True)) if messages else []
+
+    def _cosines(self, entries: Sequence[Entry]) -> dict[UUID, float]:
+        if self.vector is None:
+            return {}
+        rest = [entry.passage for entry in entries if entry.passage not in self.near]
+        return self.near | self.index.cosines(self.vector, rest)
+
+    def _passages(self, best: Sequence[Scored]) -> list[Passage]:
+        """Asked again: what left the branch or was purged meanwhile is gone."""
+        rows = Passage.objects.filter(
+            owner=self.owner, pk__in=[one.entry.passage for one in best], indexed__isnull=False
+        )
+        return list(rows.select_related("message", "conversation__agent").defer("search"))
+
+
+def _hit(one: Scored, passage: Passage, notes: Marked) -> Hit:
+    return Hit(
+        tier=Tier.RAW,
+        score=one.score,
+        text=passage.text,
+        said_at=passage.said_at,
+        passage=passage,
+        marks=notes.marks,
+        overridden_by=notes.overridden_by,
+        cosine=one.cosine,
+    )
