@@ -30,7 +30,7 @@ def recall(request: KeyRequest, asked: RecallIn) -> RecallOut:
         budget=asked.budget,
     )
     record.told(recall=found, conversation=conversation)
-    return RecallOut.of(found, recorded=conversation is not None)
+    return RecallOut.of(found, recorded=conversation is not None, explain=asked.explain)
 
 
 def _conversation(agent: Agent, asked: RecallIn) -> Conversation | None:

@@ -12,8 +12,8 @@ from agents.access import agents_of
 from agents.desk import DeskRequest, desk
 from agents.models import Agent, User
 from memory.models import Fact
-from memory.recall.service import Item, Recall, recall
-from memory.recall.trace import Leg, NearMiss, Standing
+from memory.recall.service import Recall, recall
+from memory.recall.trace import Candidate, Leg, Part, Standing
 
 LEG_NAMES = {
     Leg.VECTOR: "Meaning",
@@ -21,6 +21,14 @@ LEG_NAMES = {
     Leg.ENTITY: "Names",
     Leg.TIME: "Time",
     Leg.RECENCY: "Recent",
+}
+PART_NAMES = {
+    Part.MEANING: "Meaning",
+    Part.WORDS: "Words",
+    Part.LENGTH: "Length",
+    Part.WHEN: "Times",
+    Part.NAME: "Name",
+    Part.PERIOD: "Period",
 }
 
 
@@ -42,10 +50,13 @@ class RecallForm(forms.Form):
 
 @dataclass(frozen=True, slots=True)
 class Row:
+    """`parts` in the order of the table's columns; None where a fact has nothing of it."""
+
     fact: Fact
-    found_by: list[tuple[str, Standing]]
     note: str
-    score: float | None = None
+    found_by: list[tuple[str, Standing]]
+    parts: list[float | None]
+    candidate: Candidate | None
 
 
 @require_http_methods(["GET", "POST"])
@@ -63,25 +74,24 @@ def recall_page(request: DeskRequest) -> HttpResponse:
 def _rows(told: Recall) -> dict[str, object]:
     trace = told.trace
     return {
-        "items": [_item(item) for item in told.items],
-        "misses": [_miss(miss) for miss in trace.near_misses],
+        "parts": list(PART_NAMES.values()),
+        "items": [
+            _row(item.fact, item.candidate, "pinned" if item.pinned else "") for item in told.items
+        ],
+        "misses": [_row(miss.fact, miss.candidate, miss.why) for miss in trace.near_misses],
         "legs": [(LEG_NAMES[report.leg], report) for report in trace.legs],
         "milliseconds": sum(trace.timings.values()),
     }
 
 
-def _item(item: Item) -> Row:
-    found = item.candidate
+def _row(fact: Fact, found: Candidate | None, note: str) -> Row:
     return Row(
-        fact=item.fact,
+        fact=fact,
+        note=note,
         found_by=_named(found.legs) if found else [],
-        note="pinned" if item.pinned else "",
-        score=found.score if found else None,
+        parts=[found.parts.get(part) if found else None for part in PART_NAMES],
+        candidate=found,
     )
-
-
-def _miss(miss: NearMiss) -> Row:
-    return Row(fact=miss.fact, found_by=_named(miss.legs), note=miss.why)
 
 
 def _named(legs: Mapping[Leg, Standing]) -> list[tuple[str, Standing]]:

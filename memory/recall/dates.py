@@ -177,3 +177,41 @@ def _compiled() -> Iterator[tuple[re.Pattern[str], Meaning]]:
 
 
 _PATTERNS = tuple(_compiled())
+
+
+# Months that are other words as well count only where they stand like a date.
+_AMBIGUOUS = {"may", "march", "mar", "dec", "jan", "sept", "sep"}
+_MONTH_WORD = re.compile(
+    rf"(?P<before>\b(?:in|during|since|last|this|of|by|until|early|late|mid)\s+|\d\w*,?\s+)?"
+    rf"\b(?P<name>{'|'.join(_MONTHS)}|{'|'.join(_SHORT)})\b\.?(?P<after>\s+\d)?",
+    re.IGNORECASE,
+)
+_DAY_BESIDE = re.compile(
+    rf"\b{_DAY}\s+(?:of\s+)?{_MONTH}\b|\b{_MONTH}\s+(?P<later>[0-3]?\d)(?:st|nd|rd|th)?\b".replace(
+        "(?P<month>", "(?:"
+    ),
+    re.IGNORECASE,
+)
+_YEAR_WORD = re.compile(rf"(?<![\w-]){_YEAR}(?!\w)")
+_ISO_WORD = re.compile(rf"(?<![\w-]){_YEAR}-(?P<month>[01]\d)(?:-(?P<day>[0-3]\d))?(?![\w-])")
+
+
+def date_words(text: str) -> dict[str, str]:
+    """The words that name a year, a month or a day of the month, and the term of each."""
+    found: dict[str, str] = {}
+    for match in _ISO_WORD.finditer(text):
+        found[f"{match['year']}-{match['month']}"] = f"@m{match['month']}"
+        if match["day"]:
+            found[match[0]] = f"@d{match['day']}"
+        found[match["year"]] = f"@y{match['year']}"
+    for match in _YEAR_WORD.finditer(text):
+        found[match["year"]] = f"@y{match['year']}"
+    for match in _MONTH_WORD.finditer(text):
+        name = match["name"].lower()
+        if name not in _AMBIGUOUS or match["before"] or match["after"]:
+            found[name] = f"@m{_month(name):02}"
+    for match in _DAY_BESIDE.finditer(text):
+        day = match["day"] or match["later"]
+        if 1 <= int(day) <= 31:
+            found[day] = f"@d{int(day):02}"
+    return found

@@ -1,36 +1,46 @@
-"""The legs of recall: each finds facts in its own way, has its own gate, and fails alone."""
+"""The legs of recall: each finds facts in its own way, and fails alone."""
 
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
+from typing import TypeVar
 from uuid import UUID
 
-from django.contrib.postgres.aggregates import ArrayAgg
 from django.db import connection, transaction
-from django.db.models import Count, Q, QuerySet
+from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Left
 from pgvector.django import CosineDistance
 
 from agents.models import Agent
 from memory import embedding
-from memory.models import Fact
-from memory.recall import full_text
+from memory.models import EntityAlias, Fact
+from memory.recall import scoring, terms
 from memory.recall.dates import Period, periods
+from memory.recall.names import says_name
 from memory.recall.query import Query, as_facts_say, content_words
+from memory.recall.scoring import Measures
+from memory.recall.terms import Postings
 from memory.recall.trace import Found, Hit, Leg, LegReport, Outcome
 from memory.recall.tuning import Tuning
 from memory.scope import facts_readable_by, recallable
 from memory.text.language import UNKNOWN, language_config
+from memory.text.words import words
 
 log = logging.getLogger(__name__)
+
+Value = TypeVar("Value")
+_ALIASES = 5000  # that begin like any word of the message
 
 
 @dataclass(frozen=True)
 class Reader:
-    """Who asks, and when: all that decides which facts a leg may see."""
+    """Who asks, and when: all that decides which facts a leg may see. What is read for one leg is
+    kept for the scores."""
 
     agent: Agent
     query: Query
@@ -39,6 +49,21 @@ class Reader:
     @cached_property
     def facts(self) -> QuerySet[Fact]:
         return recallable(facts_readable_by(self.agent), self.query.now).order_by()
+
+    @cached_property
+    def postings(self) -> Postings:
+        words = terms.analyse(self.query, self.agent.owner)
+        return terms.postings(words, self.agent, self.tuning.rows_per_word)
+
+    @cached_property
+    def vectors(self) -> list[list[float]]:
+        """Of the message put as facts are, and behind the turns before it where it is short."""
+        texts = (self.query.message, self.query.in_context)
+        return embedding.embed(list(dict.fromkeys(as_facts_say(text) for text in texts)))
+
+    @cached_property
+    def spans(self) -> list[Period]:
+        return periods(self.query.message, self.query.now)
 
 
 class Skipped(Exception):
@@ -51,68 +76,69 @@ def run(reader: Reader) -> tuple[LegReport, ...]:
 
 def by_vector(reader: Reader) -> Found:
     """Facts of a similar meaning."""
-    facts, least = _trusted(reader)
-    gates = dict(
-        _with_gate(text, reader) for text in (reader.query.message, reader.query.in_context)
-    )
+    facts = _trusted(reader)
     cosines: dict[UUID, float] = {}
-    refused: dict[UUID, float] = {}
-    for vector, gate in zip(embedding.embed(list(gates)), gates.values(), strict=True):
+    for vector in reader.vectors:
         for fact_id, distance in _nearest(vector, facts, reader):
-            seen = cosines if 1 - distance >= max(gate, least) else refused
-            seen[fact_id] = max(1 - distance, seen.get(fact_id, -1.0))
-    below = {fact_id: cosine for fact_id, cosine in refused.items() if fact_id not in cosines}
-    return Found(hits=_best_first(cosines, reader), refused=_best_first(below, reader))
+            cosines[fact_id] = max(1 - distance, cosines.get(fact_id, -1.0))
+    return Found(_best_first(cosines, reader))
 
 
 def by_full_text(reader: Reader) -> Found:
     """Facts that share words with the message."""
-    words = full_text.analyse(reader.query, reader.agent.owner)
-    if not words:
+    found = reader.postings
+    if not found.words:
         raise Skipped("no word of content")
-    limits = reader.tuning
-    matches = full_text.search(words, reader.facts, limits.rows_per_leg)
-    hits: list[Hit] = []
-    refused: list[Hit] = []
-    for match in matches:
-        tells = match.covered >= limits.words_covered or match.rarest <= limits.rare_word
-        hit = Hit(match.fact_id, match.score, match.words)
-        (hits if tells else refused).append(hit)
-    return Found(tuple(hits), tuple(refused))
+    asked = found.asked(reader.tuning.prior)
+    scores = {
+        fact_id: asked.score(sheet.times, sheet.length, found.average)
+        for fact_id, sheet in found.sheets.items()
+    }
+    best = _best_first(scores, reader)
+    return Found(
+        tuple(
+            replace(hit, matched=scoring.met(found.sheets[hit.fact_id], found.words))
+            for hit in best
+        )
+    )
 
 
 def by_entity(reader: Reader) -> Found:
-    """Facts about a person, project, place … that the message names."""
+    """Facts about a person, project, place … that the message names. A name that every other fact
+    carries proves nothing."""
     if not reader.query.names:
         raise Skipped("nothing that could be a name")
-    named = reader.facts.filter(
-        factentity__entity__aliases__owner=reader.agent.owner,
-        factentity__entity__aliases__normal_name__in=reader.query.names,
-    ).values("pk")
-    rows = named.annotate(
-        named=Count("factentity__entity", distinct=True),
-        names=ArrayAgg("factentity__entity__aliases__normal_name", distinct=True),
-    ).order_by("-named", "-last_confirmed_at", "pk")
-    found = rows.values_list("pk", "named", "names")[: reader.tuning.rows_per_leg]
-    return Found(tuple(Hit(pk, float(count), tuple(names)) for pk, count, names in found))
+    called = _named_entities(reader)
+    if not called:
+        return Found(())
+    rows = reader.facts.filter(factentity__entity__in=list(called)).order_by(
+        "-last_confirmed_at", "pk"
+    )
+    pairs = list(rows.values_list("pk", "factentity__entity_id")[: reader.tuning.rows_per_word])
+    common = _common(Counter(entity for _, entity in pairs), reader)
+    names: dict[UUID, dict[str, None]] = {}
+    for fact_id, entity in pairs:
+        if entity not in common:
+            names.setdefault(fact_id, {}).update(dict.fromkeys(called[entity]))
+    ranked = sorted(names, key=lambda fact_id: -len(names[fact_id]))
+    return Found(tuple(Hit(key, float(len(names[key])), tuple(names[key])) for key in ranked))
 
 
 def by_time(reader: Reader) -> Found:
     """Facts of the days, months or years that the message names."""
-    spans = periods(reader.query.message, reader.query.now)
-    if not spans:
+    if not reader.spans:
         raise Skipped("no date")
     when = Q()
     rest = reader.query.message
-    for span in spans:
+    for span in reader.spans:
         when |= _in_period(span, reader)
         rest = rest.replace(span.words, " ")
     rows = reader.facts.filter(when).order_by("-observed_at", "pk")
     ids = rows.values_list("pk", flat=True)[: reader.tuning.rows_per_leg]
-    called = tuple(span.words for span in spans)
+    called = tuple(span.words for span in reader.spans)
     return Found(
         hits=tuple(Hit(fact_id, 1.0, called) for fact_id in ids),
-        alone=len(content_words(rest)) <= reader.tuning.words_beside_date,
+        opens=len(content_words(rest)) <= reader.tuning.words_beside_date,
     )
 
 
@@ -123,7 +149,7 @@ def by_recency(reader: Reader) -> Found:
     since = reader.query.now - timedelta(days=reader.tuning.recency_days)
     newest = reader.facts.filter(created_at__gte=since).order_by("-created_at", "pk")
     ids = newest.values_list("pk", flat=True)[: reader.tuning.recency_rows]
-    return Found(tuple(Hit(fact_id, 1.0) for fact_id in ids))
+    return Found(tuple(Hit(fact_id, 1.0) for fact_id in ids), opens=True)
 
 
 LEGS: dict[Leg, Callable[[Reader], Found]] = {
@@ -164,45 +190,102 @@ def _apart() -> Iterator[None]:
         yield
 
 
-def _trusted(reader: Reader) -> tuple[QuerySet[Fact], float]:
-    """The facts whose distance from the question means something, and the least cosine that does.
+def measure(reader: Reader, reports: Sequence[LegReport], ids: Collection[UUID]) -> Measures:
+    """What the score needs of these facts, whichever leg found them. A leg that failed or had
+    nothing to go by adds nothing."""
+    went = {report.leg for report in reports if report.outcome == Outcome.OK}
+    opened = {hit.fact_id for one in reports if one.found.opens for hit in one.found.hits}
+    return Measures(
+        legs=scoring.standings(reports),
+        opened=opened,
+        cosines=_try(lambda: _cosines(reader, ids)) if Leg.VECTOR in went else {},
+        sheets=_try(lambda: terms.read_sheets(reader.postings, reader.agent, ids))
+        if Leg.TEXT in went
+        else {},
+        postings=reader.postings if Leg.TEXT in went else None,
+        periods=reader.spans if Leg.TIME in went else (),
+        asks_when=reader.query.asks_when,
+    )
+
+
+def _try(read: Callable[[], dict[UUID, Value]]) -> dict[UUID, Value]:
+    try:
+        with _apart():
+            return read()
+    except Exception as error:
+        log.warning("recall could not measure its candidates: %s", type(error).__name__)
+        return {}
+
+
+def _cosines(reader: Reader, ids: Collection[UUID]) -> dict[UUID, float]:
+    facts = _trusted(reader).filter(pk__in=ids)
+    found: dict[UUID, float] = {}
+    for vector in reader.vectors:
+        for fact_id, distance in _distances(vector, facts, reader):
+            found[fact_id] = max(1 - distance, found.get(fact_id, -1.0))
+    return found
+
+
+def _trusted(reader: Reader) -> QuerySet[Fact]:
+    """The facts whose distance from the question means something.
 
     With a model of one language a question in another would find whatever is in that other. Short
     questions are taken for another language now and then, so facts in the model's own stay.
     """
-    language = reader.query.language
-    if embedding.reads(language):
-        return reader.facts, 0.0
-    if not reader.query.is_latin:
+    if not embedding.READS:
+        return reader.facts
+    if not embedding.reads(reader.query.language) and not reader.query.is_latin:
         raise Skipped("the embedding model does not read this script")
-    readable = [language_config(code) for code in embedding.READS]
-    if language == UNKNOWN:
-        return reader.facts.filter(language__in=[*readable, "simple"]), 0.0
-    return reader.facts.filter(language__in=readable), reader.tuning.cosine_about_owner
+    readable = {language_config(code) for code in embedding.READS}
+    if reader.query.language == UNKNOWN or embedding.reads(reader.query.language):
+        readable.add("simple")
+    return reader.facts.filter(language__in=sorted(readable))
 
 
-def _with_gate(text: str, reader: Reader) -> tuple[str, float]:
-    """What to embed, and the least cosine that makes a fact relevant to it."""
-    asked = as_facts_say(text)
-    tuning = reader.tuning
-    return asked, tuning.cosine if asked == text else tuning.cosine_about_owner
+def _named_entities(reader: Reader) -> dict[UUID, list[str]]:
+    """Every entity of the owner that the message names, and by which names."""
+    exact = set(reader.query.names)
+    said = words(reader.query.in_context)
+    starts = sorted({name[:2] for name in exact})
+    aliases = EntityAlias.objects.annotate(start=Left("normal_name", 2))
+    near = aliases.filter(owner=reader.agent.owner, start__in=starts).order_by("pk")
+    found: dict[UUID, list[str]] = {}
+    for entity, name in near.values_list("entity_id", "normal_name")[:_ALIASES]:
+        if name in exact or (len(name) >= 4 and says_name(said, words(name))):
+            found.setdefault(entity, []).append(name)
+    return found
+
+
+def _common(carried: Counter[UUID], reader: Reader) -> set[UUID]:
+    limits = reader.tuning
+    try:
+        many = max(limits.common_name_least, limits.common_name * reader.postings.facts)
+    except Exception:  # the leg of words says so itself
+        return set()
+    return {entity for entity, count in carried.items() if count >= many}
 
 
 def _nearest(
     vector: list[float], facts: QuerySet[Fact], reader: Reader
 ) -> QuerySet[Fact, tuple[UUID, float]]:
-    """Exact: every vector of the owner is compared. No distance is in the conditions, because rows
-    of another model may have another dimension."""
-    near = facts.filter(embeddings__owner=reader.agent.owner, embeddings__model=embedding.MODEL)
-    near = near.annotate(distance=CosineDistance("embeddings__vector", vector))
-    return near.order_by("distance", "pk").values_list("pk", "distance")[
-        : reader.tuning.rows_per_leg
-    ]
+    """Exact: every vector of the owner is compared."""
+    near = _distances(vector, facts, reader)
+    return near.order_by(F("distance"), "pk")[: reader.tuning.rows_per_leg]
 
 
-def _best_first(cosines: dict[UUID, float], reader: Reader) -> tuple[Hit, ...]:
-    ranked = sorted(cosines.items(), key=lambda pair: (-pair[1], pair[0]))
-    return tuple(Hit(fact_id, cosine) for fact_id, cosine in ranked[: reader.tuning.rows_per_leg])
+def _distances(
+    vector: list[float], facts: QuerySet[Fact], reader: Reader
+) -> QuerySet[Fact, tuple[UUID, float]]:
+    """No distance is in the conditions, because rows of another model may have another
+    dimension."""
+    known = facts.filter(embeddings__owner=reader.agent.owner, embeddings__model=embedding.MODEL)
+    far = known.annotate(distance=CosineDistance("embeddings__vector", vector))
+    return far.values_list("pk", "distance")
+
+
+def _best_first(scores: dict[UUID, float], reader: Reader) -> tuple[Hit, ...]:
+    ranked = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
+    return tuple(Hit(fact_id, score) for fact_id, score in ranked[: reader.tuning.rows_per_leg])
 
 
 def _in_period(span: Period, reader: Reader) -> Q:

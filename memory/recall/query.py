@@ -46,6 +46,16 @@ _AS_FACTS_SAY = (
     (re.compile(r"\b(?:i|me)\b", re.IGNORECASE), "the user"),
 )
 
+_WHEN = re.compile(
+    r"\b(?:when|how long|how old|(?:what|which) (?:date|day|year|month|time)"
+    r"|milloin|koska|kauanko|minä (?:päivänä|vuonna)|wann|wie lange|welche[sn]? (?:tag|jahr|monat)"
+    r"|quand|combien de temps|cuándo|cuánto tiempo|quando|quanto tempo"
+    r"|wanneer|hoe lang|när|hur länge"
+    r"|hvornår|når|kiedy|jak długo|когда|как долго|ne zaman)\b"
+    r"|什么时候|何时|哪天|哪年|多久|いつ|何年|何月|何日|เมื่อไหร่|เมื่อไร|언제|متى",
+    re.IGNORECASE,
+)
+
 
 @dataclass(frozen=True)
 class Query:
@@ -61,6 +71,10 @@ class Query:
         if _bare(self.message) in PHRASES:
             return True
         return all(word in SMALL_TALK or not _says(word) for word in words(self.message))
+
+    @cached_property
+    def asks_when(self) -> bool:
+        return bool(_WHEN.search(self.message))
 
     @cached_property
     def language(self) -> str:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from conversations.schemas import Content, Id, Slug, Source, Strict
 from memory.models import Fact
 from memory.recall.service import Item, Recall
-from memory.recall.trace import Leg, LegReport, NearMiss, Standing, Trace
+from memory.recall.trace import Candidate, Leg, LegReport, NearMiss, Part, Standing, Trace
 
 # Fewer tokens hold no fact beside the fence.
 LEAST_BUDGET = 150
@@ -19,7 +19,8 @@ RECENT = 20  # only the last few are read
 
 
 class RecallIn(Strict):
-    """`recent` are the owner's turns before the message, oldest first."""
+    """`recent` are the owner's turns before the message, oldest first. `explain` asks for what each
+    item is worth and why, and for what nearly came."""
 
     message: Content
     recent: Annotated[list[Content], Field(max_length=RECENT)] = []
@@ -27,6 +28,7 @@ class RecallIn(Strict):
     conversation: Id | None = None
     source: Source = "api"
     budget: Annotated[int, Field(ge=LEAST_BUDGET, le=LARGEST_BUDGET)] | None = None
+    explain: bool = False
 
 
 class StandingOut(BaseModel):
@@ -40,7 +42,36 @@ class StandingOut(BaseModel):
 Legs = dict[Leg, StandingOut]
 
 
+class Worth(BaseModel):
+    """`parts` add up to `relevance`, in nats. `score`, which items are ordered by, is that plus ln
+    of `decay`, the kind's weight and confidence. `cover`: how much of the message it states."""
+
+    parts: dict[Part, float]
+    relevance: float
+    cosine: float | None
+    cover: float
+    decay: float
+    score: float
+    opens: bool
+    legs: Legs
+
+    @classmethod
+    def of(cls, found: Candidate) -> Self:
+        return cls(
+            parts={part: round(value, 3) for part, value in found.parts.items()},
+            relevance=round(found.relevance, 3),
+            cosine=None if found.cosine is None else round(found.cosine, 4),
+            cover=round(found.cover, 3),
+            decay=round(found.decay, 4),
+            score=round(found.score, 3),
+            opens=found.opens,
+            legs=_legs(found.legs),
+        )
+
+
 class FactOut(BaseModel):
+    """`worth` only where it was asked for, and not where only a pin brought the fact."""
+
     id: UUID
     statement: str
     kind: str
@@ -49,28 +80,18 @@ class FactOut(BaseModel):
     last_confirmed_at: datetime
     valid_from: datetime | None
     valid_until: datetime | None
-    legs: Legs
+    worth: Worth | None
 
 
 class ItemOut(FactOut):
-    """`score` is what it is ordered by: `fused` times `decay`, weight of the kind and confidence.
-    Zero where only its pin brought it."""
-
     pinned: bool
-    fused: float
-    decay: float
-    score: float
 
     @classmethod
-    def of(cls, item: Item) -> Self:
-        found = item.candidate
+    def of(cls, item: Item, *, explain: bool) -> Self:
         return cls(
             **_told(item.fact),
-            legs=_legs(found.legs if found else {}),
+            worth=Worth.of(item.candidate) if explain and item.candidate else None,
             pinned=item.pinned,
-            fused=found.fused if found else 0.0,
-            decay=found.decay if found else 1.0,
-            score=found.score if found else 0.0,
         )
 
 
@@ -79,7 +100,8 @@ class NearMissOut(FactOut):
 
     @classmethod
     def of(cls, miss: NearMiss) -> Self:
-        return cls(**_told(miss.fact), legs=_legs(miss.legs), why=miss.why)
+        worth = Worth.of(miss.candidate) if miss.candidate else None
+        return cls(**_told(miss.fact), worth=worth, why=miss.why)
 
 
 class LegOut(BaseModel):
@@ -87,7 +109,6 @@ class LegOut(BaseModel):
     outcome: str
     detail: str
     found: int
-    refused: int
     milliseconds: float
 
     @classmethod
@@ -97,13 +118,13 @@ class LegOut(BaseModel):
             outcome=report.outcome,
             detail=report.detail,
             found=len(report.found.hits),
-            refused=len(report.found.refused),
             milliseconds=round(report.milliseconds, 2),
         )
 
 
 class TraceOut(BaseModel):
-    """`recorded`: the conversation is known, so that an echo of this block is not learned."""
+    """`recorded`: the conversation is known, so that an echo of this block is not learned. Without
+    `explain` there are no near misses."""
 
     legs: list[LegOut]
     near_misses: list[NearMissOut]
@@ -112,10 +133,10 @@ class TraceOut(BaseModel):
     recorded: bool
 
     @classmethod
-    def of(cls, trace: Trace, recorded: bool) -> Self:
+    def of(cls, trace: Trace, recorded: bool, *, explain: bool) -> Self:
         return cls(
             legs=[LegOut.of(report) for report in trace.legs],
-            near_misses=[NearMissOut.of(miss) for miss in trace.near_misses],
+            near_misses=[NearMissOut.of(miss) for miss in trace.near_misses if explain],
             empty_because=trace.empty_because,
             milliseconds={name: round(value, 2) for name, value in trace.timings.items()},
             recorded=recorded,
@@ -133,18 +154,18 @@ class RecallOut(BaseModel):
     trace: TraceOut
 
     @classmethod
-    def of(cls, recall: Recall, *, recorded: bool) -> Self:
+    def of(cls, recall: Recall, *, recorded: bool, explain: bool = False) -> Self:
         return cls(
             block=recall.block,
             tokens=recall.tokens,
             empty=recall.is_empty,
-            items=[ItemOut.of(item) for item in recall.items],
-            trace=TraceOut.of(recall.trace, recorded),
+            items=[ItemOut.of(item, explain=explain) for item in recall.items],
+            trace=TraceOut.of(recall.trace, recorded, explain=explain),
         )
 
 
 def _told(fact: Fact) -> dict[str, object]:
-    names = set(FactOut.model_fields) - {"legs"}
+    names = set(FactOut.model_fields) - {"worth"}
     return {name: getattr(fact, name) for name in names}
 
 

@@ -1,8 +1,8 @@
 """Recall: from a message to the block of memory for the assistant's next turn. Only reads."""
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -16,12 +16,17 @@ from agents.models import Agent, OwnerSettings
 from conversations.models import Conversation
 from memory import tokens
 from memory.models import Fact
-from memory.recall import block, fusion, legs
-from memory.recall.fusion import Fused
+from memory.recall import block, legs, scoring
 from memory.recall.legs import Reader
 from memory.recall.query import read
-from memory.recall.trace import Candidate, Leg, LegReport, NearMiss, Standing, Trace, Why
-from memory.recall.tuning import Tuning, tuning
+from memory.recall.trace import Candidate, LegReport, NearMiss, Trace, Why
+from memory.recall.tuning import tuning
+
+# Columns of a fact that recall, its page and its API show.
+_SHOWN = (
+    "id", "owner_id", "agent_id", "kind", "statement", "state", "confidence", "pinned",
+    "valid_from", "valid_until", "valid_precision", "observed_at", "last_confirmed_at",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -51,11 +56,11 @@ class Recall:
 
 @dataclass(frozen=True)
 class _Seen:
-    """All that the legs saw: in order what counts, and what of the rest fell out why."""
+    """All that the legs saw: what may be told, best first, and what of the rest fell out why."""
 
-    ranked: list[Candidate]
+    told: list[Candidate]
+    left: list[tuple[Candidate, Why]]
     pinned: list[Fact]
-    misses: list[NearMiss]
 
 
 def recall(
@@ -90,42 +95,42 @@ def recall(
     return _told(reader, reports, seen, packed, clock)
 
 
+def ranking(
+    *, agent: Agent, message: str, now: datetime | None = None, rows: int = 200
+) -> list[Candidate]:
+    """The facts that agree most with a message, best first, relevant or not. For search, which
+    leaves the judgement to whoever asks; the gate of memory is the caller's."""
+    zone = OwnerSettings.objects.values_list("time_zone", flat=True).get(owner=agent.owner_id)
+    now = (now or timezone.now()).astimezone(ZoneInfo(zone))
+    reader = Reader(agent, read(message, (), now), replace(tuning(), rows_per_leg=rows))
+    seen = _look_up(reader, legs.run(reader))
+    return scoring.in_order([*seen.told, *(candidate for candidate, _ in seen.left)])[:rows]
+
+
 def _look_up(reader: Reader, reports: tuple[LegReport, ...]) -> _Seen:
-    found = fusion.fuse(reports, reader.tuning)
-    refused = fusion.refused(reports)
-    facts = _facts(reader, {*found, *refused})
-    misses = {
-        key: NearMiss(facts[key], at, Why.GATE) for key, at in refused.items() if key in facts
-    }
-    ranked = []
-    for key, fused in found.items():
-        if key not in facts:  # archived since its leg saw it
-            continue
-        if why := _out(fused, reader.tuning):
-            misses[key] = NearMiss(facts[key], fused.legs, why)
-            continue
-        misses.pop(key, None)
-        ranked.append(fusion.weigh(facts[key], fused, reader.query.now, reader.tuning))
+    ids = {hit.fact_id for report in reports for hit in report.found.hits}
+    facts = _facts(reader, ids)
     pinned = sorted((fact for fact in facts.values() if fact.pinned), key=lambda fact: fact.pk)
-    return _Seen(fusion.in_order(ranked), pinned, list(misses.values()))
+    # Archived since its leg saw it: gone.
+    found = [facts[key] for key in ids if key in facts]
+    if not found:
+        return _Seen([], [], pinned)
+    seen = legs.measure(reader, reports, ids)
+    scorer = scoring.Scorer(seen, reader.query.now, reader.tuning)
+    told, left = scoring.judge(map(scorer.candidate, found), reader.tuning)
+    return _Seen(told, left, pinned)
 
 
 def _facts(reader: Reader, ids: Iterable[UUID]) -> dict[UUID, Fact]:
     """One look for all; scope, state and validity are asked again."""
-    rows = reader.facts.filter(Q(pk__in=list(ids)) | Q(pinned=True)).defer("search")
+    rows = reader.facts.filter(Q(pk__in=list(ids)) | Q(pinned=True)).only(*_SHOWN)
     return {fact.pk: fact for fact in rows}
-
-
-def _out(fused: Fused, limits: Tuning) -> Why | None:
-    if not fused.counts:
-        return Why.ONLY_SUPPORTS
-    return Why.FLOOR if fused.score < limits.floor else None
 
 
 def _pack(reader: Reader, seen: _Seen, budget: int) -> block.Block:
     return block.pack(
         pinned=seen.pinned,
-        found=[candidate.fact for candidate in seen.ranked],
+        found=[candidate.fact for candidate in seen.told],
         budget=budget,
         pinned_budget=reader.tuning.pinned_budget,
         now=reader.query.now,
@@ -141,38 +146,42 @@ def _told(
     packed: block.Block,
     clock: "_Clock",
 ) -> Recall:
-    by_id = {candidate.fact.pk: candidate for candidate in seen.ranked}
+    by_id = {candidate.fact.pk: candidate for candidate in seen.told}
     items = (
         *(Item(fact, True, by_id.get(fact.pk)) for fact in packed.pinned),
         *(Item(fact, False, by_id[fact.pk]) for fact in packed.found),
     )
-    misses = _without_room(seen, {item.fact.pk for item in items}) + seen.misses
     because = None
     if not packed.found:
         because = Why.SMALL_TALK if reader.query.is_small_talk else Why.NOTHING_RELEVANT
     trace = Trace(
         legs=reports,
-        near_misses=tuple(misses[: reader.tuning.near_misses]),
+        near_misses=tuple(_misses(seen, items)[: reader.tuning.near_misses]),
         empty_because=because,
         timings=clock.steps,
     )
     return Recall(packed.text, packed.tokens, items, trace)
 
 
-def _without_room(seen: _Seen, told: set[UUID]) -> list[NearMiss]:
-    ranked = [
-        NearMiss(candidate.fact, candidate.legs, Why.BUDGET)
-        for candidate in seen.ranked
+def _misses(seen: _Seen, items: Iterable[Item]) -> list[NearMiss]:
+    told = {item.fact.pk for item in items}
+    found = {candidate.fact.pk for candidate in seen.told}
+    over = [
+        NearMiss(candidate.fact, Why.BUDGET, candidate)
+        for candidate in seen.told
         if candidate.fact.pk not in told
     ]
-    found = {miss.fact.pk for miss in ranked}
-    nowhere: Mapping[Leg, Standing] = {}
     pinned = [
-        NearMiss(fact, nowhere, Why.PINNED_BUDGET)
+        NearMiss(fact, Why.PINNED_BUDGET)
         for fact in seen.pinned
         if fact.pk not in told and fact.pk not in found
     ]
-    return ranked + pinned
+    rest = [
+        NearMiss(candidate.fact, why, candidate)
+        for candidate, why in seen.left
+        if candidate.fact.pk not in told
+    ]
+    return over + pinned + rest
 
 
 class _Clock:

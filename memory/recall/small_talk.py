@@ -78,3 +78,52 @@ FUNCTION_WORDS = listed("""
     things currently someone somebody anyone anybody everyone everybody nothing ever never also
     please help time times kind way lot maybe actually
 """)
+
+# What asks, in scripts without spaces: pairs of characters out of these are no content.
+QUESTIONS = phrases("""
+    哪里
+    在哪里
+    在哪
+    哪儿
+    什么
+    什么时候
+    为什么
+    怎么
+    怎么样
+    多少
+    几个
+    谁
+    哪个
+    我的
+    我是
+    你知道
+    告诉我
+    吗
+    何
+    何処
+    誰
+    私の
+    私は
+    僕の
+    僕は
+    教えて
+    ที่ไหน
+    อะไร
+    เมื่อไหร่
+    เมื่อไร
+    ทำไม
+    อย่างไร
+    ใคร
+    เท่าไหร่
+    ของฉัน
+    ของผม
+    ฉัน
+    ผม
+    ผู้ใช้
+""")
+
+# The same of languages for which Postgres has no list of stop words.
+UNLISTED_FUNCTION_WORDS = listed("""
+    هل ما ماذا متى أين اين من مَن هو هي هم أنا انا أنت نحن في على إلى الى عن مع كم كيف لماذا
+    أي اي هذا هذه ذلك تلك كان كانت يكون لي لدي عندي و أو او ثم قد لا لم لن إن أن ان كل بعض
+""")

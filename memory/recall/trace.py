@@ -17,6 +17,17 @@ class Leg(StrEnum):
     RECENCY = "recency"
 
 
+class Part(StrEnum):
+    """What a score is the sum of."""
+
+    MEANING = "meaning"
+    WORDS = "words"
+    LENGTH = "length"
+    WHEN = "when"
+    NAME = "name"
+    PERIOD = "period"
+
+
 class Outcome(StrEnum):
     OK = "ok"
     SKIPPED = "skipped"
@@ -29,9 +40,8 @@ class Why(StrEnum):
     MEMORY_OFF = "memory is off"
     SMALL_TALK = "the message asks for nothing"
     NOTHING_RELEVANT = "nothing relevant was found"
-    GATE = "not relevant enough for the leg that saw it"
-    ONLY_SUPPORTS = "seen only by a leg that supports others"
-    FLOOR = "below the floor"
+    GATE = "not relevant enough"
+    CUT = "far behind the best"
     BUDGET = "over the budget"
     PINNED_BUDGET = "pinned, but over the budget of pinned facts"
 
@@ -47,12 +57,10 @@ class Hit:
 
 @dataclass(frozen=True)
 class Found:
-    """Best first. `refused` did not pass the leg's gate; `alone`: whether a fact that no other leg
-    saw may count."""
+    """Best first. `opens`: whether being found by this leg is enough to be told."""
 
     hits: tuple[Hit, ...]
-    refused: tuple[Hit, ...] = ()
-    alone: bool = True
+    opens: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,20 +82,37 @@ class Standing:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A fact that legs saw. `fused` is their sum, `score` what it is ordered by."""
+    """A fact that legs saw. `parts` add up to `relevance`, in nats: exp of it is odds, up to a
+    constant. `score`, which it is ordered by, is that plus ln of decay, kind and confidence."""
 
     fact: Fact
     legs: Mapping[Leg, Standing]
-    fused: float
+    parts: Mapping[Part, float]
+    # None where there is no vector, or none that means anything.
+    cosine: float | None
+    # How much of the message its statement meets, 0 to 1.
+    cover: float
     decay: float
     score: float
+    opens: bool = False
+    follows: bool = False
+
+    @property
+    def relevance(self) -> float:
+        return sum(self.parts.values())
+
+    @property
+    def is_named(self) -> bool:
+        return Part.NAME in self.parts
 
 
 @dataclass(frozen=True)
 class NearMiss:
+    """Without a candidate only its pin was seen."""
+
     fact: Fact
-    legs: Mapping[Leg, Standing]
     why: Why
+    candidate: Candidate | None = None
 
 
 @dataclass(frozen=True)

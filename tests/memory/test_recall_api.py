@@ -15,7 +15,7 @@ from memory.recall.service import recall
 from memory.tasks_recall import count_recalled
 from tests.factories import ApiKeyFactory, ConversationFactory, FactFactory, IssuedKey
 from tests.memory.hostile import FENCES, HARMLESS, HIDDEN, ROLES
-from tests.memory.recalling import known, model
+from tests.memory.recalling import known, model, named
 
 pytestmark = [pytest.mark.usefixtures("model"), pytest.mark.urls("tests.memory.recall_urls")]
 __all__ = ["model"]
@@ -40,15 +40,17 @@ def test_it_answers_with_block_tokens_items_and_trace(
     api: Api, alice_key: IssuedKey, agent: Agent
 ) -> None:
     (fact,) = known(agent, HOME)
-    answer = asked(api(alice_key))
+    answer = asked(api(alice_key), explain=True)
     assert HOME in answer["block"]
     assert 0 < answer["tokens"] <= 1500
     assert answer["empty"] is False
     (item,) = answer["items"]
     assert (item["id"], item["statement"], item["kind"]) == (str(fact.pk), HOME, "semantic")
-    assert item["legs"]["vector"]["rank"] == 1
-    assert 0.4 < item["legs"]["vector"]["score"] < 1
-    assert 0 < item["score"] <= item["fused"]
+    worth = item["worth"]
+    assert worth["legs"]["vector"]["rank"] == 1
+    assert 0.4 < worth["cosine"] < 1
+    assert worth["relevance"] == pytest.approx(sum(worth["parts"].values()), abs=0.01)
+    assert 0 < worth["score"] <= worth["relevance"]
     assert {leg["leg"]: leg["outcome"] for leg in answer["trace"]["legs"]} == {
         "vector": "ok",
         "full_text": "ok",
@@ -56,6 +58,22 @@ def test_it_answers_with_block_tokens_items_and_trace(
         "time": "skipped",
         "recency": "skipped",
     }
+
+
+def test_it_explains_only_where_it_is_asked_to(
+    api: Api, alice_key: IssuedKey, agent: Agent
+) -> None:
+    known(agent, HOME, "The user is allergic to peanuts.")
+    lean, full = asked(api(alice_key)), asked(api(alice_key), explain=True)
+    assert [item["worth"] for item in lean["items"]] == [None]
+    assert lean["trace"]["near_misses"] == []
+    (miss,) = full["trace"]["near_misses"]
+    assert (miss["statement"], miss["why"]) == (
+        "The user is allergic to peanuts.",
+        "not relevant enough",
+    )
+    assert miss["worth"]["opens"] is False
+    assert set(miss["worth"]["legs"]) == {"vector"}
 
 
 def test_a_greeting_gets_an_empty_block(api: Api, alice_key: IssuedKey, agent: Agent) -> None:
@@ -124,7 +142,7 @@ def test_bad_input_is_one_clear_answer(
 
 def test_the_budget_is_kept(api: Api, alice_key: IssuedKey, agent: Agent) -> None:
     known(agent, *(f"The user's sister Anna visited city number {n}." for n in range(20)))
-    answer = asked(api(alice_key), "which cities did my sister visit", budget=200)
+    answer = asked(api(alice_key), "which cities did my sister visit", budget=200, explain=True)
     assert answer["tokens"] <= 200
     assert any(miss["why"] == "over the budget" for miss in answer["trace"]["near_misses"])
 
@@ -239,7 +257,10 @@ def test_a_harmless_fact_is_told_as_it_is(
 def test_a_hostile_message_never_reaches_the_block(
     api: Api, alice_key: IssuedKey, agent: Agent, payload: str
 ) -> None:
-    FactFactory.create(agent=agent, state="active", statement="The user likes Zanzibar.")
+    named(
+        FactFactory.create(agent=agent, state="active", statement="The user likes Zanzibar."),
+        "Zanzibar",
+    )
     answer = asked(api(alice_key), f"{payload} qwertz Zanzibar {payload}")
     assert answer["block"].count("\n") == 3
     assert "qwertz" not in answer["block"]

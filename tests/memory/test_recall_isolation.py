@@ -66,7 +66,9 @@ def _told(asking: Agent, place: str, /, **values: object) -> list[Fact]:
 def everything_told(agent: Agent) -> str:
     result = recall(agent=agent, message=QUESTION, now=NOW)
     assert all(report.outcome in {"ok", "skipped"} for report in result.trace.legs)
-    return json.dumps(RecallOut.of(result, recorded=False).model_dump(mode="json")) + str(result)
+    return json.dumps(
+        RecallOut.of(result, recorded=False, explain=True).model_dump(mode="json")
+    ) + str(result)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,168 @@
+"""From what the legs found to one order, and to what may be told. Pure.
+
+A score is absolute: it depends on the message and the fact, not on what else was found.
+"""
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from uuid import UUID
+
+from memory.models import Fact
+from memory.recall.dates import Period
+from memory.recall.lexical import Asked
+from memory.recall.terms import Postings, Sheet, Word, is_telling_pair
+from memory.recall.trace import Candidate, Leg, LegReport, Part, Standing, Why
+from memory.recall.tuning import Tuning
+
+_DAY = 86_400
+_LEAST = 0.01  # confidence 0 is unlikely, not impossible
+# A message of so few words of content opens by one of them.
+_FEW_WORDS = 2
+
+
+@dataclass(frozen=True)
+class Measures:
+    """All that is known of the candidates. What comes from a leg that failed is empty."""
+
+    legs: Mapping[UUID, Mapping[Leg, Standing]]
+    opened: Collection[UUID] = frozenset()
+    cosines: Mapping[UUID, float] = field(default_factory=dict)
+    sheets: Mapping[UUID, Sheet] = field(default_factory=dict)
+    postings: Postings | None = None
+    periods: Sequence[Period] = ()
+    asks_when: bool = False
+
+
+def standings(reports: Iterable[LegReport]) -> dict[UUID, dict[Leg, Standing]]:
+    found: dict[UUID, dict[Leg, Standing]] = {}
+    for report in reports:
+        for rank, hit in enumerate(report.found.hits, 1):
+            legs = found.setdefault(hit.fact_id, {})
+            legs[report.leg] = Standing(rank, hit.score, hit.matched)
+    return found
+
+
+class Scorer:
+    def __init__(self, seen: Measures, now: datetime, limits: Tuning) -> None:
+        self.seen, self.now, self.limits = seen, now, limits
+        self.words = seen.postings.words if seen.postings else ()
+        self.asked = seen.postings.asked(limits.prior) if seen.postings else Asked({})
+        # A statement seldom says its date, so that a date asked for uncovers nothing.
+        self.contents = [n for n, word in enumerate(self.words) if not word.is_date]
+        self.said = Asked({n: self.asked.rarities[n] for n in self.contents})
+
+    def candidate(self, fact: Fact) -> Candidate:
+        sheet = self.seen.sheets.get(fact.pk)
+        parts = self._parts(fact, sheet)
+        fading = decay(fact.last_confirmed_at, self.now, self.limits)
+        odds = fading * self.limits.kind_weight[fact.kind] * max(fact.confidence, _LEAST)
+        found = Candidate(
+            fact=fact,
+            legs=self.seen.legs.get(fact.pk, {}),
+            parts=parts,
+            cosine=self.seen.cosines.get(fact.pk),
+            cover=self.said.share(sheet.stated) if sheet else 0.0,
+            decay=fading,
+            score=sum(parts.values()) + math.log(odds),
+        )
+        opens = self._opens(found, sheet)
+        return replace(found, opens=opens, follows=opens or self._follows(found))
+
+    def _parts(self, fact: Fact, sheet: Sheet | None) -> dict[Part, float]:
+        limits, legs = self.limits, self.seen.legs.get(fact.pk, {})
+        parts = {Part.MEANING: limits.meaning * self.seen.cosines.get(fact.pk, 0.0)}
+        if sheet is not None:
+            average = self.seen.postings.average if self.seen.postings else 0.0
+            met = self.asked.score(sheet.times, sheet.length, average)
+            parts[Part.WORDS] = limits.words * met
+            parts[Part.LENGTH] = limits.length * math.log1p(sheet.words)
+            if self.seen.asks_when:
+                parts[Part.WHEN] = limits.when * sheet.dates
+        if Leg.ENTITY in legs:
+            parts[Part.NAME] = limits.name
+        if any(is_of(fact, period, self.now) for period in self.seen.periods):
+            parts[Part.PERIOD] = limits.period
+        return {part: value for part, value in parts.items() if value}
+
+    def _opens(self, found: Candidate, sheet: Sheet | None) -> bool:
+        limits = self.limits
+        if found.is_named or found.fact.pk in self.seen.opened:
+            return True
+        if found.cosine is not None:
+            return found.cosine >= limits.opens_cosine or (
+                found.cover >= limits.opens_cover and found.cosine >= limits.opens_cover_cosine
+            )
+        if sheet is None:
+            return False
+        if self._opens_by_pairs(found, sheet):
+            return True
+        words = [self.words[n] for n in sheet.stated if not self.words[n].is_pair]
+        enough = len(words) > 1 or (words and len(self.contents) <= _FEW_WORDS)
+        return bool(enough) and found.cover >= limits.opens_cover
+
+    def _opens_by_pairs(self, found: Candidate, sheet: Sheet) -> bool:
+        """Pairs overlap, so that what they cover is little: two of them say enough, or a rare one
+        that can be a word."""
+        pairs = [n for n in sheet.stated if self.words[n].is_pair]
+        if found.cover < self.limits.follows_cover or not pairs:
+            return False
+        counts, facts = self._counts()
+        rare = max(3, facts / 50)
+        telling = [n for n in pairs if is_telling_pair(self.words[n]) and counts[n] <= rare]
+        return len(pairs) > 1 or bool(telling)
+
+    def _counts(self) -> tuple[Sequence[int], int]:
+        postings = self.seen.postings
+        return (postings.counts, postings.facts) if postings else ((), 0)
+
+    def _follows(self, found: Candidate) -> bool:
+        limits = self.limits
+        if found.cosine is None:
+            return found.cover >= limits.follows_cover
+        return found.cosine >= limits.follows_cosine or (
+            found.cover >= limits.follows_cover and found.cosine >= limits.follows_cover_cosine
+        )
+
+
+def in_order(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Best first; equals by id, so that the same question gets the same block."""
+    return sorted(candidates, key=lambda candidate: (-candidate.score, candidate.fact.pk))
+
+
+def judge(
+    candidates: Iterable[Candidate], limits: Tuning
+) -> tuple[list[Candidate], list[tuple[Candidate, Why]]]:
+    """What may be told and why the rest may not, both best first. Age is no reason.
+
+    A pinned fact rides anyway, so it opens the door to no other.
+    """
+    ordered = in_order(candidates)
+    openers = [one for one in ordered if one.opens and not one.fact.pinned]
+    best = max((one.relevance for one in openers), default=math.inf)
+    told, left = [], []
+    for one in ordered:
+        if not (one.opens or (one.follows and openers)):
+            left.append((one, Why.GATE))
+        elif not one.opens and one.relevance < best - limits.cut:
+            left.append((one, Why.CUT))
+        else:
+            told.append(one)
+    return told, left
+
+
+def decay(last_confirmed_at: datetime, now: datetime, limits: Tuning) -> float:
+    days = max(0.0, (now - last_confirmed_at).total_seconds() / _DAY)
+    return float(0.5 ** (days / limits.half_life_days))
+
+
+def is_of(fact: Fact, period: Period, now: datetime) -> bool:
+    """What begins then. What was only said then is of then too, but of no future."""
+    if fact.valid_from is not None:
+        return period.start <= fact.valid_from < period.end
+    return period.end <= now and period.start <= fact.observed_at < period.end
+
+
+def met(sheet: Sheet, words: Sequence[Word]) -> tuple[str, ...]:
+    return tuple(words[number].text for number in sorted(sheet.times))

@@ -1,0 +1,239 @@
+"""The words of a message, and the facts that have them.
+
+Any word will do, because a message has several topics and a fact has one.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from agents.models import Agent, User
+from memory.recall.dates import date_words
+from memory.recall.lexical import Asked, rarity
+from memory.recall.query import Query
+from memory.recall.small_talk import FUNCTION_WORDS, QUESTIONS, UNLISTED_FUNCTION_WORDS
+from memory.text.language import language_config
+from memory.text.lists import listed
+from memory.text.words import UNSPACED
+
+# More than a few words of a message say the same thing again.
+WORDS = 32
+# Every fact says who it is about; the word tells none of them from another.
+NAMES_OF_THE_OWNER = listed("""
+    user users user's nutzer nutzerin benutzer anwender käyttäjä käyttäjän käyttäjällä
+    utilisateur utilisatrice usuario usuaria utente utilizador gebruiker användaren användare
+    brukeren brugeren пользователь пользователя kullanıcı użytkownik المستخدم 用户 ユー ーザ ザー
+""")
+# The term that every fact has.
+EVERY = "@"
+
+_SPACELESS = re.compile(f"[{UNSPACED}]+")
+_GLUED = re.compile(f"[{UNSPACED}]+|[\u1100-\u11ff\uac00-\ud7a3]{{3,}}")
+# Endings and particles.
+_KANA = re.compile("[\u3041-\u309f]+")
+_HAN = re.compile("[\u3400-\u9fff\uf900-\ufaff\u30a0-\u30ff\U00020000-\U0003ffff]{2}")
+
+# A word counts where no configuration in question calls it a stop word: those of the detected
+# language if the owner has facts in it, else those of all the owner's languages. Both vectors
+# number the words alike, stop words included, so that a missing position is a stop word. Scripts
+# without spaces are cut as the facts were.
+_ANALYSIS = """
+    WITH RECURSIVE languages(name) AS (
+        (SELECT language FROM memory_fact WHERE owner_id = %(owner)s AND state = 'active'
+         ORDER BY language LIMIT 1)
+        UNION ALL
+        SELECT (SELECT language FROM memory_fact
+                WHERE owner_id = %(owner)s AND state = 'active' AND language > languages.name
+                ORDER BY language LIMIT 1)
+        FROM languages WHERE languages.name IS NOT NULL
+    ), known AS (
+        SELECT name FROM languages WHERE name <> 'simple'
+    ), configurations AS (
+        SELECT name FROM known
+        WHERE name = %(detected)s OR NOT EXISTS (SELECT FROM known WHERE name = %(detected)s)
+        UNION SELECT %(detected)s
+    ), stems AS (
+        SELECT name, lexeme, position
+        FROM configurations,
+            unnest(to_tsvector(name::regconfig, %(spaced)s)), unnest(positions) position
+    ), plain AS (
+        SELECT lexeme, position
+        FROM unnest(to_tsvector('simple', %(spaced)s)), unnest(positions) position
+    )
+    SELECT left(plain.lexeme, 60), array_agg(DISTINCT left(stems.lexeme, 60)), false,
+        min(position) AS place
+    FROM plain JOIN stems USING (position)
+    GROUP BY plain.lexeme
+    HAVING count(DISTINCT stems.name) = (SELECT count(*) FROM configurations)
+    UNION ALL
+    SELECT term, ARRAY[term], true, 0 FROM remembrancer_terms('simple', %(glued)s)
+    ORDER BY place, 1
+"""
+# One index-only scan per lexeme; what they mean is summed by the caller, which is twice as quick as
+# doing it here. The first row counts the facts.
+_POSTINGS = """
+    SELECT -1, NULL, count(*), false, coalesce(avg(length), 0)::float, 0
+    FROM memory_factterm WHERE owner_id = %(owner)s AND term = '@' {scope}
+    UNION ALL
+    SELECT w.word, h.fact_id, h.tf, h.stated, h.length, h.words
+    FROM unnest(%(terms)s::text[], %(words)s::int[]) AS w (term, word)
+    CROSS JOIN LATERAL (
+        SELECT fact_id, tf, stated, length, words FROM memory_factterm
+        WHERE owner_id = %(owner)s AND term = w.term {scope} LIMIT %(rows)s
+    ) AS h
+"""
+_PROBE = """
+    SELECT fact_id, term, tf, stated, length, words FROM memory_factterm
+    WHERE owner_id = %(owner)s AND fact_id = ANY(%(facts)s) AND term = ANY(%(terms)s)
+"""
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of the message, and every lexeme under which a fact may have it."""
+
+    text: str
+    lexemes: tuple[str, ...]
+    # Two characters of a script without spaces.
+    is_pair: bool = False
+    is_date: bool = False
+
+
+@dataclass
+class Sheet:
+    """What a fact has of the message's words, by their numbers. A quote's words count half."""
+
+    length: float
+    words: int
+    times: dict[int, float] = field(default_factory=dict)
+    stated: set[int] = field(default_factory=set)
+    # Time expressions in it, 2 at most.
+    dates: float = 0.0
+
+    def note(self, word: int, times: float, stated: bool) -> None:
+        self.times[word] = max(times, self.times.get(word, 0.0))
+        if stated:
+            self.stated.add(word)
+
+
+@dataclass(frozen=True)
+class Postings:
+    """The facts that have any of the words, and how many an agent may read at all."""
+
+    words: Sequence[Word]
+    sheets: dict[UUID, Sheet]
+    counts: Sequence[int]
+    facts: int
+    average: float
+    # Words of more facts than were read.
+    common: frozenset[int]
+
+    def asked(self, prior: int) -> Asked:
+        rows = self.facts + prior
+        return Asked({n: rarity(count, rows) for n, count in enumerate(self.counts)})
+
+
+def analyse(query: Query, owner: User) -> list[Word]:
+    """The words of content, in order."""
+    detected = language_config(query.language)
+    values: dict[str, str | UUID] = {
+        "owner": owner.pk,
+        # With nothing detected English is as good a guess as any for what is no content.
+        "detected": detected if detected != "simple" else "english",
+        "spaced": _SPACELESS.sub(" ", query.in_context),
+        "glued": " ".join(_GLUED.findall(query.in_context)),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_ANALYSIS, values)
+        found = [
+            Word(text, tuple({text, *stems}), is_pair=pair and bool(_SPACELESS.match(text)))
+            for text, stems, pair, _ in cursor.fetchall()
+        ]
+    return _with_dates([word for word in found if _says_something(word)][:WORDS], query)
+
+
+def postings(words: Sequence[Word], agent: Agent, rows: int) -> Postings:
+    numbered = [(lexeme, n) for n, word in enumerate(words) for lexeme in word.lexemes]
+    values: dict[str, Any] = {
+        "owner": agent.owner_id,
+        "agent": agent.pk,
+        "terms": [lexeme for lexeme, _ in numbered],
+        "words": [number for _, number in numbered],
+        "rows": rows + 1,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_POSTINGS.format(scope=_SCOPES[Agent.Reads(agent.reads)]), values)
+        (_, _, facts, _, average, _), *found = cursor.fetchall()
+    sheets: dict[UUID, Sheet] = {}
+    having: list[set[UUID]] = [set() for _ in words]
+    for word, fact_id, times, stated, length, size in found:
+        sheet = sheets.get(fact_id)
+        if sheet is None:
+            sheet = sheets[fact_id] = Sheet(length, size)
+        sheet.note(word, times, stated)
+        having[word].add(fact_id)
+    counts = [len(having_it) for having_it in having]
+    common = frozenset(number for number, count in enumerate(counts) if count > rows)
+    return Postings(words, sheets, counts, int(facts), average, common)
+
+
+def read_sheets(found: Postings, agent: Agent, facts: Collection[UUID]) -> dict[UUID, Sheet]:
+    """The whole sheets of these facts, whatever leg they come from."""
+    numbers: dict[str, list[int]] = {EVERY: []}
+    for number, word in enumerate(found.words):
+        for lexeme in word.lexemes:
+            numbers.setdefault(lexeme, []).append(number)
+    values: dict[str, Any] = {"owner": agent.owner_id, "facts": list(facts), "terms": list(numbers)}
+    sheets: dict[UUID, Sheet] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(_PROBE, values)
+        for fact_id, term, times, stated, length, size in cursor.fetchall():
+            sheet = sheets.setdefault(fact_id, Sheet(length, size))
+            if term == EVERY:
+                sheet.dates = times
+            for number in numbers[term]:
+                sheet.note(number, times, stated)
+    return sheets
+
+
+# As memory.scope.scope_of has it, over the copy of the fact's agent.
+_SCOPES = {
+    Agent.Reads.OWN: "AND agent_id = %(agent)s",
+    Agent.Reads.OWN_AND_GLOBAL: "AND (agent_id = %(agent)s OR agent_id IS NULL)",
+    Agent.Reads.ALL: "",
+}
+
+
+def is_telling_pair(word: Word) -> bool:
+    """Whether one such pair can be a word: of Thai and its neighbours two say no more than a
+    syllable."""
+    return bool(_HAN.fullmatch(word.text))
+
+
+def _with_dates(words: list[Word], query: Query) -> list[Word]:
+    """A date of the message is also what facts of that date have as a term."""
+    dates = date_words(query.message)
+    found = [
+        Word(word.text, (*word.lexemes, dates.pop(word.text)), is_date=True)
+        if word.text in dates
+        else word
+        for word in words
+    ]
+    return found + [Word(text, (term,), is_date=True) for text, term in dates.items()]
+
+
+def _says_something(word: Word) -> bool:
+    text = word.text
+    if text in NAMES_OF_THE_OWNER or text in FUNCTION_WORDS or text in UNLISTED_FUNCTION_WORDS:
+        return False
+    if word.is_pair:
+        return len(text) > 1 and not _KANA.fullmatch(text) and not _asks(text)
+    return len(text) > 1 or not text.isascii()
+
+
+def _asks(pair: str) -> bool:
+    return any(pair in question for question in QUESTIONS)
