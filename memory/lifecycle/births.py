@@ -12,7 +12,7 @@ from memory.lifecycle.corrections import (
     check_text_rule,
     common_scope,
     defer_text_rule,
-    head_of,
+    overtaken_by,
     replace,
 )
 from memory.lifecycle.rows import (
@@ -93,7 +93,7 @@ def _check_birth(
 
 
 def _heads(targets: Iterable[Fact]) -> list[Fact]:
-    heads = (head_of(fresh(target)) for target in targets)
+    heads = (overtaken_by(fresh(target)) for target in targets)
     return [fresh(head) for head in {head.pk: head for head in heads if head}.values()]
 
 

@@ -5,6 +5,8 @@ active. The rows of a decided correction stay, so that taking the decision back 
 """
 
 from collections.abc import Iterable, Sequence
+from typing import Any
+from uuid import UUID
 
 from django.db import connection
 from django.utils import timezone
@@ -13,14 +15,14 @@ from memory.lifecycle.rows import (
     LIVE,
     copy_sources,
     draft_of,
+    has_twin,
     insert,
     move,
-    refuse_twin,
     same_text,
     set_aside,
     withhold,
 )
-from memory.lifecycle.values import Conflict, Duplicate, NotAllowed
+from memory.lifecycle.values import Conflict, NotAllowed
 from memory.models import CorrectionTarget, Fact
 from memory.vocabulary import ArchivedReason, State, Withheld
 
@@ -63,11 +65,6 @@ def open_targets(correction: Fact) -> list[Fact]:
     return list(Fact.objects.filter(corrections__fact=correction, corrections__open=True))
 
 
-def active_targets(fact: Fact) -> list[Fact]:
-    """What a fact that is not active would replace if it were."""
-    return list(Fact.objects.filter(corrections__fact=fact, state=State.ACTIVE))
-
-
 def replace(targets: Sequence[Fact], successor: Fact) -> None:
     """Archives the targets behind their active successor, and turns what waited on them to it.
 
@@ -92,10 +89,10 @@ def _follow(correction: Fact, old: Fact, head: Fact) -> None:
         give_way(older, newer)
         if newer.pk != correction.pk:
             return
-    _retarget(correction, old, head)
+    retarget(correction, old, head)
 
 
-def _retarget(correction: Fact, old: Fact, head: Fact) -> None:
+def retarget(correction: Fact, old: Fact, head: Fact) -> None:
     rows = CorrectionTarget.objects.filter(fact=correction)
     if rows.filter(target=head).exists():
         rows.filter(target=old).delete()
@@ -109,7 +106,7 @@ def _change_scope(correction: Fact, old: Fact, head: Fact) -> None:
     One that still waits on others stays with those.
     """
     if len(open_targets(correction)) > 0:
-        _let_go(correction, old)
+        let_go(correction, old)
         return
     twin = same_text(head.owner, head.agent, correction.statement).filter(state__in=LIVE).first()
     if twin is not None:
@@ -134,10 +131,20 @@ def release(target: Fact) -> None:
     """The target goes without a successor: what would have corrected it is a plain candidate."""
     waiting = open_correction_of(target)
     if waiting is not None:
-        _let_go(waiting, target)
+        let_go(waiting, target)
 
 
-def _let_go(correction: Fact, target: Fact) -> None:
+def send_back(fact: Fact, **changes: Any) -> Fact:
+    """active → pending. It stands for nothing now, so there is nothing in it to correct."""
+    for row in fact.corrections.select_related("fact"):
+        if row.fact.state == State.PENDING:
+            let_go(row.fact, fact)
+        else:
+            row.delete()
+    return move(fact, to=State.PENDING, **changes)
+
+
+def let_go(correction: Fact, target: Fact) -> None:
     CorrectionTarget.objects.filter(fact=correction, target=target).delete()
     withhold(correction, Withheld.TARGET_GONE)
 
@@ -145,11 +152,11 @@ def _let_go(correction: Fact, target: Fact) -> None:
 def settle(correction: Fact) -> None:
     """Before a fact waits again: follows each target to the head of its chain, or lets it go."""
     for row in correction.targets.select_related("target"):
-        head = head_of(row.target)
+        head = overtaken_by(row.target)
         if head is None or head.agent_id != correction.agent_id or open_correction_of(head):
-            _let_go(correction, row.target)
+            let_go(correction, row.target)
         elif head.pk != row.target_id:
-            _retarget(correction, row.target, head)
+            retarget(correction, row.target, head)
 
 
 def head_of(fact: Fact) -> Fact | None:
@@ -162,6 +169,37 @@ def end_of_chain(fact: Fact) -> Fact:
     while fact.superseded_by is not None:
         fact = fact.superseded_by
     return fact
+
+
+def in_place_of(fact: Fact) -> list[Fact]:
+    """Active facts of its scope that stand where what the fact had once replaced stood."""
+    found: dict[UUID, Fact] = {}
+    todo, seen = [fact], {fact.pk}
+    while todo:
+        for row in todo.pop().targets.select_related("target"):
+            head = head_of(row.target)
+            if head is not None and head.agent_id == fact.agent_id:
+                found[head.pk] = head
+            elif row.target_id not in seen:
+                todo.append(row.target)
+            seen.add(row.target_id)
+    found.pop(fact.pk, None)
+    return list(found.values())
+
+
+def overtaken_by(fact: Fact) -> Fact | None:
+    """The active fact that stands where this one stood: itself, its successor, or one that had
+    replaced it before and is back."""
+    head = head_of(fact)
+    todo, seen = [fact], {fact.pk}
+    while head is None and todo:
+        for row in todo.pop().corrections.select_related("fact"):
+            if row.fact.state == State.ACTIVE:
+                head = row.fact
+            elif row.fact_id not in seen:
+                todo.append(row.fact)
+            seen.add(row.fact_id)
+    return head
 
 
 def await_end_of_chain(returning: Fact, end: Fact) -> None:
@@ -177,18 +215,15 @@ def await_end_of_chain(returning: Fact, end: Fact) -> None:
 def bring_back(successor: Fact, *, but_text: str = "") -> list[Fact]:
     """After a fact has stopped being active: what it had replaced is active again, as it was.
 
-    A predecessor whose text is live by now stays archived, for it is there already; so does one
+    A predecessor whose place is taken, or whose text is live by now, stays archived; so does one
     with the hash `but_text`.
     """
     back = []
     replaced = successor.predecessors.filter(state=State.ARCHIVED).exclude(text_hash=but_text)
     for old in replaced.select_related("owner", "agent"):
-        try:
-            refuse_twin(old.owner, old.agent, old.statement)
-        except Duplicate:
-            continue
-        leave_one_correction(old, successor)
-        back.append(move(old, to=State.ACTIVE))
+        if overtaken_by(old) is None and not has_twin(old):
+            leave_one_correction(old, successor)
+            back.append(move(old, to=State.ACTIVE))
     return back
 
 
@@ -197,7 +232,7 @@ def leave_one_correction(returning: Fact, preferred: Fact | None = None) -> None
     waiting = returning.corrections.filter(fact__state=State.PENDING).select_related("fact")
     rows = sorted(waiting, key=lambda row: (row.fact == preferred, row.fact.created_at))
     for row in rows[:-1]:
-        _let_go(row.fact, returning)
+        let_go(row.fact, returning)
 
 
 def defer_text_rule() -> None:

@@ -122,6 +122,11 @@ def refuse_twin(owner: User, agent: Agent | None, statement: str, *but: Fact) ->
         raise Duplicate(twin)
 
 
+def has_twin(fact: Fact) -> bool:
+    twins = same_text(fact.owner, fact.agent, fact.statement).filter(state__in=LIVE)
+    return twins.exclude(pk=fact.pk).exists()
+
+
 def refuse_return(owner: User, agent: Agent | None, statement: str) -> None:
     """What a person rejected, forgot or purged does not come back by itself."""
     digest = tombstone_digest(statement, settings.HASH_KEY.encode())

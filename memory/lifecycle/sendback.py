@@ -3,9 +3,9 @@
 from django.db.models import QuerySet
 
 from agents.audit import Actor, acting
-from memory.lifecycle.corrections import release
+from memory.lifecycle.corrections import send_back
 from memory.lifecycle.decisions import accept
-from memory.lifecycle.rows import fresh, move, need_person, need_some_person, transition
+from memory.lifecycle.rows import fresh, need_person, need_some_person, transition
 from memory.models import Fact
 from memory.vocabulary import State, Withheld
 
@@ -27,8 +27,7 @@ def _send_back(fact: Fact, actor: Actor, reason: str) -> bool:
         row = fresh(fact)
         if row.state != State.ACTIVE:
             return False
-        release(row)
-        move(row, to=State.PENDING, withheld_for=[Withheld.QUARANTINED, *row.withheld_for])
+        send_back(row, withheld_for=[Withheld.QUARANTINED, *row.withheld_for])
         return True
 
 
@@ -58,6 +57,5 @@ def unsay(*, fact: Fact, actor: Actor, reason: str) -> Fact:
     with transition(fact.owner, actor, reason):
         row = fresh(fact)
         if row.state == State.ACTIVE:
-            release(row)
-            move(row, to=State.PENDING)
+            send_back(row)
         return row

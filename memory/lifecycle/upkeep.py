@@ -1,6 +1,6 @@
 """What happens to a fact after its decision: restated, archived, restored, moved, taken back."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from agents.audit import Actor
@@ -8,15 +8,20 @@ from agents.gate import require_on
 from agents.models import Agent
 from memory.lifecycle.births import take_place
 from memory.lifecycle.corrections import (
-    active_targets,
     await_end_of_chain,
     bring_back,
     check_text_rule,
     defer_text_rule,
     end_of_chain,
+    in_place_of,
     leave_one_correction,
+    let_go,
+    open_correction_of,
+    overtaken_by,
     release,
     replace,
+    retarget,
+    send_back,
     settle,
 )
 from memory.lifecycle.rows import (
@@ -105,9 +110,10 @@ def restore(*, fact: Fact, actor: Actor, reason: str = "") -> Fact:
             refuse_twin(row.owner, row.agent, row.statement)
             settle(row)
             return move(row, to=State.PENDING)
+        head = overtaken_by(row)
+        if head is not None:
+            return _copy_over(row, fresh(head), actor, now)
         end = end_of_chain(row)
-        if end.state == State.ACTIVE:
-            return _copy_over(row, fresh(end), actor, now)
         _reactivate(row, actor, now)
         await_end_of_chain(row, end)
         return row
@@ -121,7 +127,7 @@ def _copy_over(row: Fact, head: Fact, actor: Actor, at: datetime) -> Fact:
 
 
 def _reactivate(row: Fact, actor: Actor, at: datetime) -> None:
-    targets = active_targets(row)
+    targets = in_place_of(row)
     refuse_twin(row.owner, row.agent, row.statement, *targets)
     if not targets:
         refuse_above_cap(row.owner, row.agent)
@@ -164,17 +170,29 @@ def undo(*, fact: Fact, actor: Actor, reason: str = "") -> Fact:
 
 
 def _take_back(row: Fact) -> Fact:
-    decided_at = row.reviewed_at
+    decided_at, waiting = row.reviewed_at, open_correction_of(row)
     replaced = list(row.predecessors.filter(state=State.ARCHIVED))
-    release(row)
     if _made_by_person(row) or any(old.text_hash == row.text_hash for old in replaced):
         set_aside(row, ArchivedReason.UNDONE)
+        back = bring_back(row)
+        _return_correction(waiting, row, back)
     else:
-        move(row, to=State.PENDING)
-    for old in bring_back(row):
+        send_back(row)
+        back = bring_back(row)
+    for old in back:
         if decided_at is not None and old.reviewed_at == decided_at:
             return _take_back(old)
     return row
+
+
+def _return_correction(waiting: Fact | None, row: Fact, back: Sequence[Fact]) -> None:
+    """What had followed a fact to its new wording follows it back."""
+    if waiting is None:
+        return
+    if len(back) == 1 and back[0].agent_id == row.agent_id and not open_correction_of(back[0]):
+        retarget(waiting, row, back[0])
+    else:
+        let_go(waiting, row)
 
 
 def _made_by_person(row: Fact) -> bool:

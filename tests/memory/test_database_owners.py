@@ -164,7 +164,13 @@ def test_a_strangers_row_is_out_of_reach_of_every_pointer(alice: User, bob: User
     """With a new row, because most pointers of an old one are fixed anyway."""
     mine, his = a_row_of_everything(alice), a_row_of_everything(bob)
     assert set(mine) == {model._meta.db_table for model in owned()} - ALONE
+    # Rows with nothing hanging on them yet, so that nothing but the key is in the way.
     his["memory_fact"] = FactFactory.create(owner=bob, state=State.ACTIVE)
+    his["conversations_conversation"] = elsewhere = ConversationFactory.create(owner=bob)
+    his["conversations_passage"] = Passage.objects.create(
+        owner=bob, conversation=elsewhere, text="[purged]",
+        text_hash="2" * 64, said_at=MONDAY,
+    )  # fmt: skip
     for table, (*scope, column), target in keys_in_the_database():
         columns = columns_of(mine[table])
         if column == "superseded_by_id":
@@ -172,9 +178,9 @@ def test_a_strangers_row_is_out_of_reach_of_every_pointer(alice: User, bob: User
         with refused(f"{table}_{column}_same_{scope[-1].removesuffix('_id')}"):
             insert(table, **columns | {column: his[target].pk})
         if len(scope) > 1:  # her own, but said elsewhere
-            elsewhere = MessageFactory.create(conversation__owner=alice)
+            stray = MessageFactory.create(conversation__owner=alice)
             with refused(f"{table}_{column}_same_conversation"):
-                insert(table, **columns | {column: elsewhere.pk})
+                insert(table, **columns | {column: stray.pk})
 
 
 # A key is looked up before its owner is known. (recalled_once has yet to follow.)

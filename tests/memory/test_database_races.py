@@ -1,13 +1,11 @@
-"""Two sessions at once must not do together what neither may do alone. Each is a real connection,
-stepped by hand, so that the interleaving is the same every time."""
+"""Two sessions at once must not do together what neither may do alone. They are stepped by hand,
+so that the interleaving is the same every time."""
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import TimeoutError as StillWaiting
 from typing import Any
 
 import pytest
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError
 
 from agents.audit import person
 from agents.gate import MemoryOff
@@ -18,40 +16,14 @@ from memory.lifecycle.corrections import open_targets
 from memory.models import CorrectionTarget, Fact
 from memory.vocabulary import State
 from tests.factories import FactFactory
-from tests.memory.raw import NOT_ARCHIVED, UNDECIDED, reviewed, sql, superseding, update
+from tests.memory.raw import NOT_ARCHIVED, UNDECIDED, reviewed, superseding, update
+from tests.memory.sessions import PATIENCE, Session, waits
 from tests.memory.steps import HELSINKI, OSLO, TURKU, active, candidate, correction, edit, now_is
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 # Postgres' words for "not both of you".
 LOST = {"40001": "serialisation", "40P01": "deadlock", "23514": "check", "23P01": "exclusion"}
-
-
-class Session:
-    """A connection of its own, in a thread of its own."""
-
-    def __init__(self) -> None:
-        self._thread = ThreadPoolExecutor(max_workers=1)
-        self.do(lambda: sql("SET statement_timeout = '20s'"))
-
-    def begin(self, isolation: str = "READ COMMITTED") -> None:
-        self.do(lambda: transaction.set_autocommit(False))
-        self.do(lambda: sql(f"SET TRANSACTION ISOLATION LEVEL {isolation}"))
-        # A transaction sees the world as it was at its first question, not at its beginning.
-        self.do(lambda: sql("SELECT 1 FROM memory_fact LIMIT 1"))
-
-    def start(self, step: Callable[[], Any]) -> "Future[Any]":
-        return self._thread.submit(step)
-
-    def do(self, step: Callable[[], Any]) -> Any:
-        return self.start(step).result(timeout=30)
-
-    def commit(self) -> None:
-        self.do(transaction.commit)
-
-    def close(self) -> None:
-        self.do(lambda: connection.close())  # looked up in that thread
-        self._thread.shutdown()
 
 
 @pytest.fixture
@@ -66,14 +38,6 @@ def two() -> Iterator[Session]:
     session = Session()
     yield session
     session.close()
-
-
-def waits(future: "Future[Any]") -> bool:
-    try:
-        future.result(timeout=0.3)
-    except StillWaiting:
-        return True
-    return False
 
 
 def outcome(step: Callable[[], Any]) -> str:
@@ -96,9 +60,9 @@ def together(
     other = two.start(second)
     if waits(other):
         ends.append(outcome(one.commit))
-        ends.append(outcome(lambda: other.result(timeout=30)))
+        ends.append(outcome(lambda: other.result(timeout=PATIENCE)))
     else:
-        ends.append(outcome(lambda: other.result(timeout=30)))
+        ends.append(outcome(lambda: other.result(timeout=PATIENCE)))
         ends.insert(0, outcome(one.commit))
     if ends[1] == "done":
         ends[1] = outcome(two.commit)
@@ -218,7 +182,7 @@ def test_of_two_tabs_at_once_exactly_one_wins(
         more = {"edit": edit(statement)} if name == "confirm_with_edit" else {}
         steps.append(decide(getattr(lifecycle, name), waiting, alice, **more))
     futures = [session.start(step) for session, step in zip((one, two), steps, strict=True)]
-    assert sorted(future.result(timeout=30) for future in futures) == ["lost", "won"]
+    assert sorted(future.result(timeout=PATIENCE) for future in futures) == ["lost", "won"]
     live = Fact.objects.filter(owner=alice, state=State.ACTIVE)
     assert live.count() == 1
 
@@ -232,7 +196,7 @@ def test_two_proposals_of_one_text_make_one_fact(alice: User, one: Session, two:
         return "born"
 
     futures = [session.start(propose) for session in (one, two)]
-    assert sorted(future.result(timeout=30) for future in futures) == ["born", "duplicate"]
+    assert sorted(future.result(timeout=PATIENCE) for future in futures) == ["born", "duplicate"]
 
 
 def test_the_cap_holds_when_two_confirm_at_once(alice: User, one: Session, two: Session) -> None:
@@ -252,7 +216,7 @@ def test_the_cap_holds_when_two_confirm_at_once(alice: User, one: Session, two: 
     futures = [
         session.start(confirm(fact)) for session, fact in zip((one, two), waiting, strict=True)
     ]
-    assert sorted(future.result(timeout=30) for future in futures) == ["at cap", "confirmed"]
+    assert sorted(future.result(timeout=PATIENCE) for future in futures) == ["at cap", "confirmed"]
 
 
 # The switch
@@ -273,7 +237,7 @@ def test_switching_off_waits_for_a_write_that_has_begun(
     off = two.start(switch(alice, on=False))
     assert waits(off)
     one.commit()
-    off.result(timeout=30)
+    off.result(timeout=PATIENCE)
     assert Fact.objects.filter(owner=alice).count() == 1
     with pytest.raises(MemoryOff):
         candidate(alice, OSLO)
@@ -288,7 +252,7 @@ def test_a_write_waits_for_a_switch_that_has_begun_and_is_refused(
     assert waits(write)
     one.commit()
     with pytest.raises(MemoryOff):
-        write.result(timeout=30)
+        write.result(timeout=PATIENCE)
     assert not Fact.objects.filter(owner=alice).exists()
     assert not Conversation.objects.exists()
 

@@ -4,7 +4,7 @@ from agents.audit import POLICY, person
 from agents.models import Agent, User
 from memory import lifecycle
 from memory.lifecycle.corrections import open_targets
-from memory.models import Fact
+from memory.models import CorrectionTarget, Fact
 from memory.vocabulary import ArchivedReason, State, Withheld
 from tests.memory.steps import (
     HELSINKI,
@@ -268,6 +268,57 @@ def test_a_restored_fact_takes_the_place_of_what_it_had_replaced(alice: User) ->
     lifecycle.restore(fact=oslo, actor=person(alice))
     lifecycle.restore(fact=helsinki, actor=person(alice))
     assert (state(helsinki), now_is(oslo).superseded_by) == (State.ACTIVE, helsinki)
+
+
+def test_a_restored_fact_takes_the_place_of_all_that_came_before_it(alice: User) -> None:
+    """Two steps back, where the one between them stays archived."""
+    oslo = active(alice, OSLO)
+    helsinki = correct_by_hand(oslo, HELSINKI)
+    turku = correct_by_hand(helsinki, TURKU)
+    lifecycle.archive(fact=turku, why=ArchivedReason.STALE, actor=POLICY)
+    lifecycle.restore(fact=oslo, actor=person(alice))
+    lifecycle.restore(fact=turku, actor=person(alice))
+    assert now_is(oslo).superseded_by == turku
+    assert state(helsinki) == State.ARCHIVED
+
+
+def test_an_old_fact_comes_back_over_whatever_stands_in_its_place(alice: User) -> None:
+    """Its successor went, it came back and went too, and then the successor came back."""
+    oslo = active(alice, OSLO)
+    helsinki = correct_by_hand(oslo, HELSINKI)
+    lifecycle.archive(fact=helsinki, why=ArchivedReason.STALE, actor=POLICY)
+    lifecycle.restore(fact=oslo, actor=person(alice))
+    lifecycle.archive(fact=oslo, why=ArchivedReason.STALE, actor=POLICY)
+    lifecycle.restore(fact=helsinki, actor=person(alice))
+    copy = lifecycle.restore(fact=oslo, actor=person(alice))
+    assert (copy.statement, now_is(helsinki).superseded_by) == (OSLO, copy)
+    assert state(oslo) == State.ARCHIVED
+
+
+def test_undoing_leaves_archived_what_was_replaced_otherwise_too(alice: User) -> None:
+    oslo = active(alice, OSLO)
+    helsinki = confirmed_correction(alice, oslo)
+    turku = active(alice, TURKU)
+    CorrectionTarget.objects.create(owner=alice, fact=turku, target=oslo)
+    lifecycle.undo(fact=helsinki, actor=person(alice))
+    assert [state(fact) for fact in (oslo, helsinki, turku)] == ["archived", "pending", "active"]
+
+
+def test_a_correction_follows_an_edit_there_and_back(alice: User) -> None:
+    oslo = active(alice, OSLO)
+    waiting = correction(alice, oslo, statement=BERGEN)
+    edited = correct_by_hand(oslo, TURKU)
+    assert open_targets(waiting) == [edited]
+    lifecycle.undo(fact=edited, actor=person(alice))
+    assert open_targets(waiting) == [oslo]
+
+
+def test_a_fact_that_waits_again_is_nothing_to_correct(alice: User) -> None:
+    """Or an old rejection of it would aim at a mere candidate once it is reconsidered."""
+    target = active(alice, OSLO)
+    rejected = lifecycle.reject(fact=correction(alice, target), actor=person(alice))
+    lifecycle.undo(fact=target, actor=person(alice))
+    assert rejected.targets.count() == 0
 
 
 def test_a_target_is_open_only_while_both_can_meet(alice: User) -> None:
