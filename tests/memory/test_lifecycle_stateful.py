@@ -275,7 +275,7 @@ class Lives(RuleBasedStateMachine):
             self.last_event = event.pk
             row = self.told.setdefault(event.row_id, {})
             assert event.before is None or event.before.items() <= row.items()
-            row.update(event.after)
+            row.update(event.after or {})
             assert event.actor.split(":")[0] in ("person", "policy")
             assert event.reason.startswith("step ")
         assert self.told == self.rows()
