@@ -62,12 +62,11 @@ def insert(table: str, **columns: Any) -> None:
 
 
 def update(row: models.Model, **columns: Any) -> int:
-    table, key = row._meta.db_table, row._meta.pk
-    assert key is not None
+    keys = row._meta.pk_fields
     changes = ", ".join(f'"{name}" = %s' for name in columns)
-    return sql(
-        f'UPDATE "{table}" SET {changes} WHERE "{key.column}" = %s', [*columns.values(), row.pk]
-    )
+    where = " AND ".join(f'"{key.column}" = %s' for key in keys)
+    values = [*columns.values(), *(getattr(row, key.attname) for key in keys)]
+    return sql(f'UPDATE "{row._meta.db_table}" SET {changes} WHERE {where}', values)
 
 
 def fact_columns(owner: User, **changes: Any) -> dict[str, Any]:
