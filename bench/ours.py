@@ -4,7 +4,6 @@ One owner per conversation, one conversation per session. What search and recall
 here alone (`ranked_turns`, `ranked_facts`).
 """
 
-import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -21,13 +20,13 @@ from memory import embedding, tokens
 from memory.lifecycle import Draft, Source, propose
 from memory.models import Evidence, Fact
 from memory.recall import block
-from memory.recall.service import recall
+from memory.recall.service import ranking, recall
 from memory.recall.tuning import tuning
+from memory.search import vectors
+from memory.search.service import search
 from memory.text.language import detect_language, language_config
 from memory.vocabulary import Kind, Origin, State
 
-# So that a ranking of facts is not cut off by the budget of the block.
-_NO_LIMIT = 1_000_000
 # Facts of a block of 1,500 tokens: no line has fewer than 15.
 _MORE_THAN_FIT = 100
 _A_MINUTE = timedelta(minutes=1)
@@ -90,28 +89,29 @@ def learn(store: Store) -> None:
 
 def index() -> None:
     """What the worker does after a commit."""
-    while embedding.embed_backlog(seconds=60):
+    while embedding.embed_backlog(seconds=60) or vectors.embed_backlog(seconds=60):
         pass
-
-
-def can_search() -> bool:
-    return importlib.util.find_spec("memory.recall.search") is not None
 
 
 def ranked_turns(store: Store, question: str, depth: int) -> list[str]:
     """Ids of turns, best first, from the raw record."""
-    from memory.recall.search import search  # type: ignore[import-not-found]
-
-    found = search(
+    hits = search(
         agent=store.agent, query=question, scope="raw", k=depth, now=store.sample.asked_at
     )
-    return list(dict.fromkeys(hit.passage.message.client_id for hit in found.hits))
+    messages = (hit.passage.message for hit in hits if hit.passage)
+    return list(dict.fromkeys(message.client_id for message in messages if message))
 
 
-def ranked_facts(store: Store, question: str) -> list[UUID]:
-    """Facts in the order in which the block takes them up."""
-    told = recall(agent=store.agent, message=question, now=store.sample.asked_at, budget=_NO_LIMIT)
-    return [item.fact.pk for item in told.items]
+def ranked_facts(store: Store, question: str, depth: int) -> list[UUID]:
+    """Facts in the order of their scores, before gates and cut."""
+    found = ranking(agent=store.agent, message=question, now=store.sample.asked_at, rows=depth)
+    return [candidate.fact.pk for candidate in found]
+
+
+def told(store: Store, question: str) -> list[UUID]:
+    """The facts of the block, behind gates and cut."""
+    recalled = recall(agent=store.agent, message=question, now=store.sample.asked_at)
+    return [item.fact.pk for item in recalled.items]
 
 
 def in_block(store: Store, ranked: Sequence[UUID]) -> list[UUID]:

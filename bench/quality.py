@@ -78,17 +78,15 @@ def _measured(samples: Sequence[Sample], *, with_peers: bool) -> tuple[Results, 
         stores = [ours.ingest(sample) for sample in samples]
         ours.index()
     turns: Results = {}
-    if ours.can_search():
-        with home.told("searching the raw record"):
-            turns["ours"] = _our_turns(stores)
+    with home.told("searching the raw record"):
+        turns["ours"] = _our_turns(stores)
     with home.told("facts"):
         for store in stores:
             ours.learn(store)
             ours.check(store)
         ours.index()
-    if ours.can_search():
-        with home.told("searching the raw record, with facts"):
-            turns["ours_with_facts"] = _our_turns(stores)
+    with home.told("searching the raw record, with facts"):
+        turns["ours_with_facts"] = _our_turns(stores)
     facts: Results = {}
     with home.told("recalling facts"):
         facts["ours"] = _our_facts(stores)
@@ -152,8 +150,10 @@ def _our_facts(stores: "Sequence[Store]") -> list[Row]:
 
     rows = []
     for store, number in _questions(stores):
-        ranked = ours.ranked_facts(store, store.sample.questions[number].text)
-        rows.append(_fact_row(store, number, ranked))
+        asked = store.sample.questions[number]
+        ranked = ours.ranked_facts(store, asked.text, DEPTH)
+        block = ours.evidence(store, ours.told(store, asked.text))
+        rows.append(measure.of_facts(store.sample, asked, ours.evidence(store, ranked), block))
     return rows
 
 
