@@ -70,12 +70,6 @@ CASES = {
     "list_conversations": Case("/conversations", names_row=False, tells=True),
     "read_conversation": Case(ONE, tells=True),
     "read_messages": Case(f"{ONE}/messages", tells=True),
-    "recall": Case(
-        "/recall",
-        lambda conversation: {"message": QUESTION, "conversation": conversation},
-        names_row=False,
-        tells=True,
-    ),
     "search": Case(
         "/search",
         lambda conversation: {"query": QUESTION, "conversation": conversation},
@@ -213,6 +207,24 @@ def test_recall_tells_neither_what_waits_nor_what_is_over(hers: Household) -> No
 def _facts_told(home: Household, answer: Any) -> list[str]:
     text = answer.content.decode()
     return sorted(name for name in home.facts if home.text(f"statement {name}.") in text)
+
+
+def test_search_tells_an_agent_what_is_its_own_or_global(hers: Household, his: Household) -> None:
+    """All of the owner's words are in the query, so nothing is left out for want of a match."""
+    asked = {"query": hers.text("statement"), "k": 50}
+    for key, names in (
+        (key_of(hers.owner, hers.work), {"global", "works"}),
+        (key_of(hers.owner, hers.main), {"active", "forgettable", "global", "head", "movable"}),
+        (key_of(his.owner, his.main), set()),
+    ):
+        bearer = {"authorization": f"Bearer {key.plaintext}"}
+        answer = Client().post(
+            f"{API}/search", json.dumps(asked), "application/json", headers=bearer
+        )
+        assert answer.status_code == 200
+        told = set(_facts_told(hers, answer))
+        assert told <= names
+        assert bool(told) == bool(names)
 
 
 def test_recall_writes_into_no_conversation_but_the_agents_own(
