@@ -70,6 +70,12 @@ CASES = {
     "list_conversations": Case("/conversations", names_row=False, tells=True),
     "read_conversation": Case(ONE, tells=True),
     "read_messages": Case(f"{ONE}/messages", tells=True),
+    "recall": Case(
+        "/recall",
+        lambda conversation: {"message": QUESTION, "conversation": conversation},
+        names_row=False,
+        tells=True,
+    ),
     "search": Case(
         "/search",
         lambda conversation: {"query": QUESTION, "conversation": conversation},
