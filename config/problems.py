@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any
+from typing import Any, ClassVar
 
 from django.core.exceptions import RequestDataTooBig
 from django.http import Http404, HttpRequest, HttpResponse
@@ -14,6 +14,8 @@ from agents import auth, gate
 from conversations import ingest, reading
 from conversations.schemas import place_of
 from memory import lifecycle
+
+PROBLEM_TYPE = "application/problem+json"
 
 Handler = Callable[[HttpRequest, Exception], HttpResponse]
 
@@ -52,8 +54,31 @@ def problem(status: int, code: str, detail: str, **more: Any) -> HttpResponse:
     return HttpResponse(
         json.dumps(body | {"detail": detail}),
         status=status,
-        content_type="application/problem+json",
+        content_type=PROBLEM_TYPE,
     )
+
+
+class UnknownAddress:
+    """Addresses and methods that the API does not have end before its own handlers: Django answers
+    them with a page, which a program can't read."""
+
+    CODES: ClassVar[dict[int, tuple[str, str]]] = {
+        404: ("not_found", "The API has no such address; /api/v1/openapi.json lists them."),
+        405: ("method_not_allowed", "This address does not take that method."),
+    }
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        of_the_api = request.path.startswith("/api/") and response.status_code in self.CODES
+        if not of_the_api or response.headers.get("Content-Type") == PROBLEM_TYPE:
+            return response
+        told = problem(response.status_code, *self.CODES[response.status_code])
+        if "Allow" in response.headers:
+            told["Allow"] = response["Allow"]
+        return told
 
 
 def install(api: NinjaAPI) -> None:

@@ -92,7 +92,7 @@ class Withheld(TextChoices):
     NOT_TYPED = "not_typed", "The quote was pasted, quoted or made by a tool, not typed by you"
     ASSISTANT_CLAIM = "assistant_claim", "The assistant said it and you agreed"
     CORRECTION = "correction", "Would replace a fact you already accepted"
-    NEAR_DUPLICATE = "near_duplicate", "Close to a fact you already have"
+    NEAR_DUPLICATE = "near_duplicate", "Close to another fact"
     NOT_COMPARED = "not_compared", "Was not compared with what you already have"
     RULE_BASED = "rule_based", "Found by the built-in rules, without a language model"
     CAP_REACHED = "cap_reached", "The limit of active facts is reached"

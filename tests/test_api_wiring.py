@@ -85,6 +85,16 @@ def test_the_description_is_served_and_pulls_nothing_from_elsewhere() -> None:
     assert Client().get(f"{PREFIX}/docs").status_code == 404
 
 
+def test_what_the_api_does_not_have_is_a_problem_document_too() -> None:
+    unknown = Client().get(f"{PREFIX}/nowhere")
+    assert (unknown.status_code, unknown.json()["code"]) == (404, "not_found")
+    wrong = Client().delete(f"{PREFIX}/recall")
+    assert (wrong.status_code, wrong.json()["code"]) == (405, "method_not_allowed")
+    assert wrong["Allow"] == "POST"
+    for answer in (unknown, wrong):
+        assert answer["Content-Type"] == "application/problem+json"
+
+
 def _filled(path: str) -> str:
     import re
 

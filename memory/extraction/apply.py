@@ -15,7 +15,7 @@ from conversations.models import Conversation, Message
 from memory import lifecycle
 from memory.extraction.lease import Lease, LeaseLost, hold
 from memory.extraction.schema import Candidate
-from memory.extraction.windows import Window, clock_of, still_stands
+from memory.extraction.windows import Window, still_stands
 from memory.lifecycle import Draft, EntityRef, Source
 from memory.llm import Usage
 from memory.models import DroppedCandidate, ExtractionRun, Fact
@@ -251,7 +251,8 @@ class Writer:
         sources = self._sources(candidate)
         said = _decisive([source.message for source in sources])
         validity = candidate.validity
-        clock = clock_of(said, self.window.zone)
+        # The day is the speaker's, but it is kept, and shown, on the owner's clock.
+        clock = self.window.zone
         start, end = _midnight(validity.start, clock), _midnight(validity.end, clock)
         # What happened stays true: an event has no end after which it would no longer be told.
         ends = candidate.kind != Kind.EPISODIC and end and (start is None or start < end)

@@ -135,6 +135,15 @@ def test_times_are_shown_on_the_owners_clock(llm, conversation):
     assert Fact.objects.get().valid_from == datetime(2026, 3, 1, 15, tzinfo=UTC)
 
 
+def test_a_day_said_in_another_zone_is_shown_as_that_day(llm, conversation):
+    OwnerSettings.objects.filter(owner=conversation.owner).update(time_zone="UTC")
+    moment = datetime(2026, 3, 1, 23, 30, tzinfo=UTC)
+    say(conversation, TEA, sent_at=moment, zone="Europe/Oslo")
+    llm.observer(observed(happened("The user drank tea on 2 March 2026.", TEA, "2026-03-02")))
+    run_once(conversation)
+    assert Fact.objects.get().valid_from == datetime(2026, 3, 2, tzinfo=UTC)
+
+
 def test_it_creates_supersedes_reinforces_and_drops_as_told(llm, conversation, agent):
     """And a second reading of the same adds nothing."""
     owner = agent.owner
