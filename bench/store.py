@@ -95,6 +95,8 @@ class Writer:
             " reviewer_id, reviewed_at, conversation_id, run_id, valid_from"
         )
         self.copy("memory_fact", columns, self._fact_rows(owner, agents, ids, conversations, runs))
+        # What the triggers would have done.
+        self.connection.execute("SELECT remembrancer_index_facts(%s)", [ids])
         return ids
 
     def _fact_rows(

@@ -224,6 +224,19 @@ class Fact(models.Model):
             models.Index(
                 fields=["owner", "agent"], condition=Q(state="active"), name="fact_active_scope"
             ),
+            # The languages of an owner's facts, by which the words of a question are cut.
+            models.Index(
+                fields=["owner", "language"], condition=Q(state="active"), name="fact_language"
+            ),
+            # The time leg: what was said, or holds, about a date.
+            models.Index(
+                fields=["owner", "observed_at"], condition=Q(state="active"), name="fact_said"
+            ),
+            models.Index(
+                fields=["owner", "valid_from"],
+                condition=Q(state="active", valid_from__isnull=False),
+                name="fact_holds",
+            ),
             # Pinned facts ride on every turn.
             models.Index(
                 fields=["owner"], condition=Q(state="active", pinned=True), name="fact_pinned"
