@@ -27,7 +27,7 @@ from memory.lifecycle.rows import (
     transition,
 )
 from memory.lifecycle.values import AtCap, Draft, NotAllowed
-from memory.models import CorrectionTarget, Fact
+from memory.models import Fact
 from memory.scope import facts_readable_by
 from memory.vocabulary import Kind, Origin, State, Withheld
 
@@ -166,8 +166,6 @@ def take_place(
     )
     for target in targets:
         copy_sources(target, successor)
-        if target.agent_id == successor.agent_id:
-            CorrectionTarget.objects.create(owner=owner, fact=successor, target=target)
     replace(targets, successor)
     check_text_rule()
     return successor

@@ -73,6 +73,10 @@ def replace(targets: Sequence[Fact], successor: Fact) -> None:
     """
     why = ArchivedReason.SUPERSEDED if len(targets) == 1 else ArchivedReason.MERGED
     for target in targets:
+        if target.agent_id == successor.agent_id:
+            CorrectionTarget.objects.get_or_create(
+                owner_id=target.owner_id, fact=successor, target=target
+            )
         waiting = open_correction_of(target)
         set_aside(target, why, successor)
         if waiting is not None and waiting.pk != successor.pk:

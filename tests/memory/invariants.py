@@ -83,18 +83,18 @@ def _chains(memory: Memory) -> None:
 
 
 def _one_version(memory: Memory) -> None:
-    """A correction and what it replaced, however many steps ago, are not active side by side."""
+    """Of what replaced a fact, however many steps ago, and the fact itself, one is active."""
     below = defaultdict(set)
     for correction, target, _ in memory.targets:
         below[correction].add(target)
-    for fact in memory.active:
-        todo, seen = list(below[fact]), {fact}
+    stood_for: dict[str, str] = {}
+    for fact in sorted(memory.active):
+        todo, seen = [fact], {fact}
         while todo:
             step = todo.pop()
-            assert step == fact or step not in memory.active, "two versions of one fact"
-            if step not in seen:
-                seen.add(step)
-                todo.extend(below[step])
+            assert stood_for.setdefault(step, fact) == fact, "two versions of one fact"
+            todo.extend(below[step] - seen)
+            seen |= below[step]
 
 
 def _targets(memory: Memory) -> None:

@@ -1,5 +1,6 @@
 """What the application's own role may not do, and what no trick of a session gets around."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -40,6 +41,7 @@ from tests.memory.steps import active
 pytestmark = pytest.mark.django_db
 
 DENIED = "permission denied"
+RUNS_AS_OWNER = {"remembrancer_audit"}
 
 
 # The role
@@ -244,6 +246,21 @@ def test_an_unset_search_path_stops_the_work_and_not_the_rules(alice: User) -> N
     sql("SET LOCAL search_path = ''")
     with refused("never edited"):
         sql("UPDATE public.memory_fact SET statement = 'x' WHERE id = %s", [row.pk])
+
+
+def test_every_function_of_a_rule_names_its_schemas_temporary_tables_last() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT proname, array_to_string(proconfig, ' '), prosecdef FROM pg_proc"
+            " WHERE proname LIKE 'remembrancer\\_%' ORDER BY proname"
+        )
+        found = cursor.fetchall()
+    assert len(found) > 8
+    for name, settings_, runs_as_owner in found:
+        path = re.search(r"search_path=([^=]*?)(?: \S+=|$)", settings_ or "")
+        assert path, name
+        assert path[1].endswith("pg_temp"), name
+        assert runs_as_owner == (name in RUNS_AS_OWNER), name
 
 
 def test_a_name_may_be_given_wrongly_but_not_withheld(alice: User) -> None:

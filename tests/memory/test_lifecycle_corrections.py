@@ -6,12 +6,14 @@ from memory import lifecycle
 from memory.lifecycle.corrections import open_targets
 from memory.models import CorrectionTarget, Fact
 from memory.vocabulary import ArchivedReason, State, Withheld
+from tests.factories import FactFactory
 from tests.memory.steps import (
     HELSINKI,
     OSLO,
     TURKU,
     active,
     by_hand,
+    candidate,
     confirmed_correction,
     correction,
     draft,
@@ -293,6 +295,30 @@ def test_an_old_fact_comes_back_over_whatever_stands_in_its_place(alice: User) -
     copy = lifecycle.restore(fact=oslo, actor=person(alice))
     assert (copy.statement, now_is(helsinki).superseded_by) == (OSLO, copy)
     assert state(oslo) == State.ARCHIVED
+
+
+def test_of_two_that_replaced_one_fact_only_one_is_active(alice: User) -> None:
+    oslo = active(alice, OSLO)
+    helsinki = confirmed_correction(alice, oslo, HELSINKI)
+    lifecycle.archive(fact=helsinki, why=ArchivedReason.STALE, actor=POLICY)
+    lifecycle.restore(fact=oslo, actor=person(alice))
+    turku = confirmed_correction(alice, oslo, TURKU)
+    lifecycle.restore(fact=helsinki, actor=person(alice))
+    assert now_is(turku).superseded_by == helsinki
+    # Also there and back: it waits as a correction of the other.
+    lifecycle.undo(fact=helsinki, actor=person(alice))
+    assert (state(turku), open_targets(helsinki)) == (State.ACTIVE, [turku])
+
+
+def test_of_what_would_wait_on_a_restored_fact_the_newest_does(alice: User) -> None:
+    """The steps leave no two such; a repair by hand may."""
+    oslo = FactFactory.create(owner=alice, statement=OSLO, state=State.ARCHIVED)
+    older, newer = candidate(alice, HELSINKI), candidate(alice, TURKU)
+    for fact in (newer, older):
+        CorrectionTarget.objects.create(owner=alice, fact=fact, target=oslo)
+    lifecycle.restore(fact=oslo, actor=person(alice))
+    assert (open_targets(newer), open_targets(older)) == ([oslo], [])
+    assert now_is(older).withheld_for == [Withheld.TARGET_GONE]
 
 
 def test_undoing_leaves_archived_what_was_replaced_otherwise_too(alice: User) -> None:

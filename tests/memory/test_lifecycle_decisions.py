@@ -9,9 +9,11 @@ from agents.audit import POLICY, person
 from agents.models import User
 from memory import lifecycle
 from memory.lifecycle import corrections
+from memory.lifecycle.rows import move
 from memory.models import Fact
 from memory.vocabulary import ArchivedReason, Kind, Origin, Precision, State, Tag
 from tests.factories import MONDAY, FactFactory
+from tests.memory.raw import update
 from tests.memory.steps import (
     HELSINKI,
     OSLO,
@@ -122,6 +124,15 @@ def test_of_two_tabs_one_wins_and_the_other_is_told(alice: User, first: Any, sec
         second(other_tab, alice, seen)
     assert refusal.value.fact.state == state(tab) != State.PENDING
     assert everything(alice) == before
+
+
+def test_a_hand_that_takes_no_lock_is_noticed_too(alice: User) -> None:
+    """Raw SQL comes between the look and the step."""
+    looked_at = candidate(alice)
+    update(looked_at, state="archived", archived_from="pending", archived_reason="aged_out")
+    with pytest.raises(lifecycle.Conflict):
+        move(looked_at, to=State.REJECTED, reviewer=alice, reviewed_at=timezone.now())
+    assert state(looked_at) == State.ARCHIVED
 
 
 @pytest.mark.parametrize("kind", [State.ACTIVE, State.REJECTED, State.ARCHIVED])
