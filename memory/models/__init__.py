@@ -1,13 +1,10 @@
+from memory.models.derived import FactEmbedding, FactUsage
+from memory.models.entity import Entity, EntityAlias, FactEntity
 from memory.models.extraction import DroppedCandidate, ExtractionRun, OwnerLease, RecalledFact
 from memory.models.fact import (
     CorrectionTarget,
-    Entity,
-    EntityAlias,
     Evidence,
     Fact,
-    FactEmbedding,
-    FactEntity,
-    FactUsage,
     Tombstone,
 )
 from memory.models.terms import FactTerm

@@ -5,15 +5,13 @@ from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
 from django.db.models import F, Func, Q
-from django.db.models.functions import Left
 from django.utils import timezone
-from pgvector.django import VectorField
 
 from agents.models import Agent, ApiKey, User, new_id
 from agents.triggers import audited, fixed, kept
 from conversations.models import Conversation, Import, Message
 from memory import triggers
-from memory.vocabulary import ArchivedReason, EntityType, Kind, Origin, Precision, State, Tag
+from memory.vocabulary import ArchivedReason, Kind, Origin, Precision, State, Tag
 
 
 class Fact(models.Model):
@@ -263,46 +261,6 @@ class Fact(models.Model):
         return f"{self.state} {self.kind} fact {self.id}"
 
 
-class FactEmbedding(models.Model):
-    """The vector of a fact under one model. Derived, so it may be dropped and made again."""
-
-    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
-    fact = models.ForeignKey(
-        Fact, on_delete=models.CASCADE, related_name="embeddings", db_constraint=False
-    )
-    model = models.CharField(max_length=120)
-    # Any dimension: the per-model index casts it (see the migration that adds one).
-    vector = VectorField()
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["fact", "model", "owner"], name="embedding_once_per_model"
-            ),
-        ]
-        indexes = [
-            # Exact scan of one owner's vectors.
-            models.Index(fields=["owner", "model"], name="embedding_owner"),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.model} vector of {self.fact_id}"
-
-
-class FactUsage(models.Model):
-    """How often recall served a fact. Being retrieved is not being confirmed."""
-
-    fact = models.OneToOneField(
-        Fact, on_delete=models.CASCADE, primary_key=True, related_name="usage", db_constraint=False
-    )
-    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
-    last_retrieved_at = models.DateTimeField()
-    retrieval_hits = models.PositiveIntegerField(default=1)
-
-    def __str__(self) -> str:
-        return f"usage of {self.fact_id}"
-
-
 class Evidence(models.Model):
     """The verbatim quote in a message on which a fact rests."""
 
@@ -382,72 +340,6 @@ class CorrectionTarget(models.Model):
 
     def __str__(self) -> str:
         return f"{self.fact_id} would supersede {self.target_id}"
-
-
-class Entity(models.Model):
-    """A person, project, place … named in facts. Shown only through facts that may be read."""
-
-    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="entities")
-    type = models.CharField(max_length=16, choices=EntityType)
-    name = models.CharField(max_length=120)
-    normal_name = models.CharField(max_length=120)
-    facts = models.ManyToManyField(Fact, through="FactEntity", related_name="entities")
-
-    class Meta:
-        ordering = ["normal_name"]
-        verbose_name_plural = "entities"
-        constraints = [
-            models.UniqueConstraint(
-                fields=["owner", "type", "normal_name"], name="entity_name_per_owner"
-            ),
-            models.UniqueConstraint(fields=["owner", "id"], name="entity_owner_id"),
-        ]
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class EntityAlias(models.Model):
-    """A name of an entity, its own included, so that one look-up finds them all."""
-
-    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
-    entity = models.ForeignKey(
-        Entity, on_delete=models.CASCADE, related_name="aliases", db_constraint=False
-    )
-    name = models.CharField(max_length=120)
-    normal_name = models.CharField(max_length=120)
-
-    class Meta:
-        verbose_name_plural = "entity aliases"
-        constraints = [
-            # Also the look-up of names in a query.
-            models.UniqueConstraint(
-                fields=["owner", "normal_name", "entity"], name="alias_once_per_entity"
-            ),
-        ]
-        indexes = [
-            # Names like a word of a message: a slip leaves the first two letters alone.
-            models.Index(F("owner"), Left("normal_name", 2), name="alias_start"),
-        ]
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class FactEntity(models.Model):
-    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
-    fact = models.ForeignKey(Fact, on_delete=models.CASCADE, db_constraint=False)
-    entity = models.ForeignKey(Entity, on_delete=models.CASCADE, db_constraint=False)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["entity", "fact", "owner"], name="entity_fact_once"),
-        ]
-        indexes = [models.Index(fields=["fact"], name="entity_of_fact")]
-
-    def __str__(self) -> str:
-        return f"{self.entity_id} in {self.fact_id}"
 
 
 class Tombstone(models.Model):
