@@ -165,7 +165,7 @@ def _store(conversation: Conversation, batch: Sequence[tuple[str, Incoming]]) ->
 
 def _locked(agent: Agent, source: str, external_id: str) -> Conversation:
     conversation = (
-        Conversation.objects.select_for_update()
+        Conversation.objects.select_for_update(no_key=True)
         .filter(owner=agent.owner, agent=agent, source=source, external_id=external_id)
         .first()
     )

@@ -96,7 +96,7 @@ def opened(into: Into) -> Conversation:
         ],
         ignore_conflicts=True,
     )
-    conversation = Conversation.objects.select_for_update().get(
+    conversation = Conversation.objects.select_for_update(no_key=True).get(
         owner=into.agent.owner, source=into.source, external_id=into.external_id
     )
     conversation.owner = into.agent.owner
