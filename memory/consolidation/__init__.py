@@ -1,0 +1,1 @@
+"""The daily upkeep of a store: stages that plan changes and carry them out through the lifecycle."""
