@@ -1,1 +1,1 @@
-"""The daily upkeep of a store: stages that plan changes and carry them out through the lifecycle."""
+"""The daily upkeep of a store: stages that plan changes and make them through the lifecycle."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from uuid import UUID
 
-type Detail = dict[str, int | float | bool | str | list[str]]
+Detail = dict[str, int | float | bool | str | list[str]]
 
 
 @dataclass(frozen=True, slots=True)
