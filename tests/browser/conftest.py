@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.browser.watching import watch
 from tests.conftest import need
 
 if TYPE_CHECKING:
@@ -39,12 +40,10 @@ def browser(django_db_setup: None) -> Iterator["Browser"]:
 
 @pytest.fixture
 def page(browser: "Browser") -> Iterator["Page"]:
-    """An empty profile each time. A script error or a refused resource fails the test."""
+    """An empty profile each time. A script error, a refused resource or a violation of the
+    Content-Security-Policy fails the test; a 409 or 422, which pages are made for, does not."""
     context = browser.new_context()
-    page = context.new_page()
-    errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("console", lambda line: errors.append(line.text) if line.type == "error" else None)
-    yield page
+    errors = watch(context)
+    yield context.new_page()
     context.close()
     assert errors == []

@@ -1,0 +1,45 @@
+"""What goes wrong in a page without anybody seeing it, and what some people can't use."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import BrowserContext, Page
+
+# Chromium writes a line for most violations of the policy; the event comes for every one.
+_TELL = """
+document.addEventListener("securitypolicyviolation", (event) => {
+  console.error(`Policy: ${event.violatedDirective} refused ${event.blockedURI || "inline"}`);
+});
+"""
+# Answers that pages are made for, which Chromium calls errors all the same.
+_ANSWERS = ("status of 409", "status of 422")
+# Of minor, moderate, serious and critical.
+_GRAVE = {"serious", "critical"}
+
+
+def watch(context: "BrowserContext") -> list[str]:
+    """Script errors, errors in the console, refused resources and violations of the policy: the
+    list grows while the context's pages are used. For pages opened from now on."""
+    found: list[str] = []
+    context.add_init_script(_TELL)
+    context.on("weberror", lambda error: found.append(str(error.error)))
+    context.on(
+        "console",
+        lambda line: (
+            found.append(line.text)
+            if line.type == "error" and not any(answer in line.text for answer in _ANSWERS)
+            else None
+        ),
+    )
+    return found
+
+
+def grave_barriers(page: "Page") -> str:
+    """What axe-core calls serious or critical on the page as it stands now; empty when nothing."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    results = Axe().run(page)
+    results.response["violations"] = [
+        one for one in results.response["violations"] if one["impact"] in _GRAVE
+    ]
+    return results.generate_report() if results.violations_count else ""
