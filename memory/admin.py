@@ -23,6 +23,7 @@ from memory.models import (
     FactEntity,
     FactUsage,
     OwnerLease,
+    RecalledAhead,
     RecalledFact,
     Tombstone,
 )
@@ -137,6 +138,7 @@ class EvidenceAdmin(ReadOnlyAdmin[Evidence]):
 
 @admin.register(CorrectionTarget)
 class CorrectionTargetAdmin(ReadOnlyAdmin[CorrectionTarget]):
+    holds_text = False
     id_fields = ("pk", "fact", "target")
     list_display = ("fact", "target", "open", "owner")
     list_filter = ("open",)
@@ -146,6 +148,7 @@ class CorrectionTargetAdmin(ReadOnlyAdmin[CorrectionTarget]):
 
 @admin.register(FactEmbedding)
 class FactEmbeddingAdmin(ReadOnlyAdmin[FactEmbedding]):
+    holds_text = False
     id_fields = ("fact",)
     list_display = ("fact", "model", "owner")
     list_filter = ("model",)
@@ -155,10 +158,11 @@ class FactEmbeddingAdmin(ReadOnlyAdmin[FactEmbedding]):
 
 @admin.register(FactUsage)
 class FactUsageAdmin(ReadOnlyAdmin[FactUsage]):
+    holds_text = False
     id_fields = ("fact",)
     list_display = ("fact", "retrieval_hits", "last_retrieved_at", "owner")
     list_select_related = ("fact", "owner")
-    date_hierarchy = "last_retrieved_at"
+    list_filter = ("last_retrieved_at",)
 
 
 class AliasInline(ReadOnlyInline):
@@ -193,6 +197,7 @@ class FactEntityAdmin(ReadOnlyAdmin[FactEntity]):
 
 @admin.register(Tombstone)
 class TombstoneAdmin(ReadOnlyAdmin[Tombstone]):
+    holds_text = False
     id_fields = ()
     list_display = ("owner", "created_at")
     list_select_related = ("owner",)
@@ -241,10 +246,19 @@ class DroppedCandidateAdmin(ReadOnlyAdmin[DroppedCandidate]):
 
 @admin.register(OwnerLease)
 class OwnerLeaseAdmin(ReadOnlyAdmin[OwnerLease]):
+    holds_text = False
     id_fields = ("owner",)
     list_display = ("owner", "expires_at")
     list_select_related = ("owner",)
     exclude = ("token",)
+
+
+@admin.register(RecalledAhead)
+class RecalledAheadAdmin(ReadOnlyAdmin[RecalledAhead]):
+    id_fields = ("fact", "agent")
+    list_display = ("fact", "agent", "source", "external_id", "recalled_at", "owner")
+    list_select_related = ("fact", "agent", "owner")
+    list_filter = ("recalled_at",)
 
 
 @admin.register(RecalledFact)

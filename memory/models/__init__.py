@@ -1,3 +1,5 @@
+from memory.models.case import Case, CaseEmbedding, CaseReading, CaseSource
+from memory.models.derivation import Derivation, Reflection
 from memory.models.derived import FactEmbedding, FactUsage
 from memory.models.entity import Entity, EntityAlias, FactEntity
 from memory.models.extraction import DroppedCandidate, ExtractionRun, OwnerLease, RecalledFact
@@ -7,10 +9,17 @@ from memory.models.fact import (
     Fact,
     Tombstone,
 )
+from memory.models.profile import Profile, ProfileCitation, ProfileSentence
+from memory.models.recalled import RecalledAhead
 from memory.models.terms import FactTerm
 
 __all__ = [
+    "Case",
+    "CaseEmbedding",
+    "CaseReading",
+    "CaseSource",
     "CorrectionTarget",
+    "Derivation",
     "DroppedCandidate",
     "Entity",
     "EntityAlias",
@@ -22,6 +31,11 @@ __all__ = [
     "FactTerm",
     "FactUsage",
     "OwnerLease",
+    "Profile",
+    "ProfileCitation",
+    "ProfileSentence",
+    "RecalledAhead",
     "RecalledFact",
+    "Reflection",
     "Tombstone",
 ]

@@ -124,7 +124,7 @@ class RecalledFact(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["conversation", "fact"], name="recalled_once"),
+            models.UniqueConstraint(fields=["conversation", "fact", "owner"], name="recalled_once"),
         ]
 
     def __str__(self) -> str:

@@ -64,7 +64,7 @@ def remember(*, conversation: Conversation, fact_ids: Sequence[UUID], now: datet
         RecalledFact.objects.bulk_create(
             rows,
             update_conflicts=True,
-            unique_fields=["conversation", "fact"],
+            unique_fields=["conversation", "fact", "owner"],
             update_fields=["recalled_at"],
         )
 

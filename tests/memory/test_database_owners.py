@@ -17,7 +17,12 @@ from conversations.models import (
     ShownPassages,
 )
 from memory.models import (
+    Case,
+    CaseEmbedding,
+    CaseReading,
+    CaseSource,
     CorrectionTarget,
+    Derivation,
     DroppedCandidate,
     Entity,
     EntityAlias,
@@ -27,13 +32,19 @@ from memory.models import (
     FactEntity,
     FactTerm,
     FactUsage,
+    Profile,
+    ProfileCitation,
+    ProfileSentence,
+    RecalledAhead,
     RecalledFact,
+    Reflection,
 )
 from memory.vocabulary import EntityType, Gate, State, Trigger
 from tests.factories import (
     MONDAY,
     AgentFactory,
     ApiKeyFactory,
+    CaseFactory,
     ConversationFactory,
     FactFactory,
     MessageFactory,
@@ -69,6 +80,9 @@ def a_row_of_everything(owner: User) -> World:
         **mine, conversation=conversation, message=message, text="x",
         text_hash="0" * 64, said_at=MONDAY,
     )  # fmt: skip
+    case = CaseFactory.create(conversation=conversation)
+    profile = Profile.objects.create(**mine, agent=agent, digest="x", written_by="m")
+    sentence = ProfileSentence.objects.create(**mine, profile=profile, place=1, text="x")
     rows: list[models.Model] = [
         agent, key, imported, conversation, message, run, old, entity,
         passage,
@@ -87,12 +101,26 @@ def a_row_of_everything(owner: User) -> World:
             **mine, run=run, gate=Gate.SKIPPED, statement="x", message=message, fact=old
         ),
         RecalledFact.objects.create(**mine, conversation=conversation, fact=old),
+        case,
+        CaseSource.objects.create(**mine, case=case, message=message),
+        CaseEmbedding.objects.create(**mine, case=case, model="m", vector=[1.0]),
+        CaseReading.objects.create(**mine, conversation=conversation),
+        Derivation.objects.create(**mine, fact=pending, source=old),
+        Reflection.objects.create(**mine, agent=agent, digest="x"),
+        profile,
+        sentence,
+        ProfileCitation.objects.create(**mine, sentence=sentence, fact=old),
+        RecalledAhead.objects.create(
+            **mine, agent=agent, source="api", external_id="ahead", fact=old
+        ),
     ]  # fmt: skip
     return {row._meta.db_table: row for row in rows}
 
 
 # Columns of a second row that must differ from the first for reasons of their own.
 FRESH: dict[str, dict[str, Any]] = {
+    "memory_case": {"text_hash": "1" * 64},
+    "memory_profilesentence": {"place": 2},
     "agents_apikey": {"prefix": "rmb_other"},
     "conversations_conversation": {"external_id": "another"},
     "conversations_message": {"client_id": "another", "seq": 99},
@@ -103,7 +131,7 @@ FRESH: dict[str, dict[str, Any]] = {
     },
 }  # fmt: skip
 # They hold no pointer but the one to their owner.
-ALONE = {"agents_ownersettings", "memory_ownerlease", "memory_tombstone"}
+ALONE = {"agents_ownersettings", "agents_textaccess", "memory_ownerlease", "memory_tombstone"}
 AN_END = {
     "state": "archived", "archived_from": "active", "archived_reason": "superseded",
     "origin": "import", "reviewed_at": timezone.now(),
@@ -183,8 +211,8 @@ def test_a_strangers_row_is_out_of_reach_of_every_pointer(alice: User, bob: User
                 insert(table, **columns | {column: stray.pk})
 
 
-# A key is looked up before its owner is known. (recalled_once has yet to follow.)
-WITHOUT_OWNER = {"agents_apikey_prefix_key", "recalled_once"}
+# A key is looked up before its owner is known.
+WITHOUT_OWNER = {"agents_apikey_prefix_key"}
 
 
 def test_every_unique_rule_includes_the_owner() -> None:
