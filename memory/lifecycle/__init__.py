@@ -7,6 +7,7 @@ audit trail with its actor and reason. The database refuses whatever they would 
 
 from memory.lifecycle.births import propose, supersede
 from memory.lifecycle.decisions import confirm, confirm_with_edit, correct, reconsider, reject
+from memory.lifecycle.merges import merge
 from memory.lifecycle.rows import version
 from memory.lifecycle.sendback import quarantine, reinstate, unsay
 from memory.lifecycle.upkeep import (
@@ -28,6 +29,7 @@ from memory.lifecycle.values import (
     EntityRef,
     LifecycleError,
     NotAllowed,
+    Scope,
     Source,
     Stale,
     Tombstoned,
@@ -42,6 +44,7 @@ __all__ = [
     "EntityRef",
     "LifecycleError",
     "NotAllowed",
+    "Scope",
     "Source",
     "Stale",
     "Tombstoned",
@@ -50,6 +53,7 @@ __all__ = [
     "confirm",
     "confirm_with_edit",
     "correct",
+    "merge",
     "promote",
     "propose",
     "quarantine",

@@ -14,6 +14,7 @@ from memory.lifecycle.rows import (
     need_person,
     refuse_above_cap,
     refuse_twin,
+    scope_for,
     transition,
 )
 from memory.lifecycle.values import Edit
@@ -34,21 +35,22 @@ def confirm(*, fact: Fact, actor: Actor, reason: str = "", seen: str = "") -> Fa
 def confirm_with_edit(
     *, fact: Fact, edit: Edit, actor: Actor, reason: str = "", seen: str = ""
 ) -> Fact:
-    """Confirms the candidate and puts the owner's wording in its place, so that the chain shows
-    both: target → candidate → edited.
+    """Confirms the candidate and puts the owner's wording, or its copy in another scope, in its
+    place, so that the chain shows both: target → candidate → edited.
 
     Raises NotAllowed, Conflict, Stale, AtCap, Duplicate.
     """
     with transition(fact.owner, actor, reason) as now:
         need_person(actor, fact.owner)
         row = in_state(fact, State.PENDING, seen=seen)
-        return _reword(accept(row, actor, now), edit, actor, now)
+        let = let_in if _moves(row, edit) else accept
+        return _reword(let(row, actor, now), edit, actor, now)
 
 
 def correct(*, fact: Fact, edit: Edit, actor: Actor, reason: str = "", seen: str = "") -> Fact:
     """The owner's new wording of an active fact: a supersede, or only new tags, dates and pin.
 
-    Raises NotAllowed, Conflict, Stale, Duplicate.
+    Raises NotAllowed, Conflict, Stale, Duplicate, and AtCap where it goes to another scope.
     """
     with transition(fact.owner, actor, reason) as now:
         need_person(actor, fact.owner)
@@ -84,9 +86,14 @@ def accept(row: Fact, actor: Actor, at: datetime, *, restated: bool = True) -> F
 
     `restated`: the person says that it holds now; a merge stays as old as its oldest member.
     """
-    targets = open_targets(row)
-    if not targets:
+    if not open_targets(row):
         refuse_above_cap(row.owner, row.agent)
+    return let_in(row, actor, at, restated=restated)
+
+
+def let_in(row: Fact, actor: Actor, at: datetime, *, restated: bool = True) -> Fact:
+    """As `accept`, where the fact gives its place to another before the transaction ends."""
+    targets = open_targets(row)
     changes: dict[str, Any] = {"reviewer": need_person(actor, row.owner), "reviewed_at": at}
     if len(targets) > 1:
         changes["last_confirmed_at"] = oldest(targets)
@@ -99,7 +106,12 @@ def accept(row: Fact, actor: Actor, at: datetime, *, restated: bool = True) -> F
     return row
 
 
+def _moves(row: Fact, edit: Edit) -> bool:
+    return edit.scope is not None and edit.scope.agent != row.agent
+
+
 def _reword(row: Fact, edit: Edit, actor: Actor, at: datetime) -> Fact:
+    moves = _moves(row, edit)
     changes: dict[str, Any] = {
         "tags": edit.tags,
         "valid_from": edit.valid_from,
@@ -107,10 +119,13 @@ def _reword(row: Fact, edit: Edit, actor: Actor, at: datetime) -> Fact:
         "valid_precision": edit.valid_precision,
         "pinned": edit.pinned,
     }
-    if (edit.statement, edit.kind) == (row.statement, row.kind):
+    if (edit.statement, edit.kind) == (row.statement, row.kind) and not moves:
         for name, value in changes.items():
             setattr(row, name, list(value) if name == "tags" else value)
         row.save(update_fields=list(changes))
         return row
+    agent = scope_for(row.owner, edit.scope) if edit.scope else row.agent
+    if moves:
+        refuse_above_cap(row.owner, agent)
     draft = draft_of(row, statement=edit.statement, kind=edit.kind, origin=Origin.MANUAL, **changes)
-    return take_place(targets=[row], agent=row.agent, draft=draft, actor=actor, at=at)
+    return take_place(targets=[row], agent=agent, draft=draft, actor=actor, at=at)

@@ -20,6 +20,7 @@ from memory.lifecycle.values import (
     Duplicate,
     EntityRef,
     NotAllowed,
+    Scope,
     Source,
     Stale,
     Tombstoned,
@@ -81,6 +82,12 @@ def need_person(actor: Actor, owner: User) -> User:
     if person.pk != owner.pk and not person.is_superuser:
         raise NotAllowed("This belongs to another owner.")
     return person
+
+
+def scope_for(owner: User, scope: Scope) -> Agent | None:
+    if scope.agent is not None and scope.agent.owner_id != owner.pk:
+        raise NotAllowed("That assistant belongs to another owner.")
+    return scope.agent
 
 
 def move(fact: Fact, *, to: State, **changes: Any) -> Fact:

@@ -35,10 +35,11 @@ from memory.lifecycle.rows import (
     need_person,
     refuse_above_cap,
     refuse_twin,
+    scope_for,
     set_aside,
     transition,
 )
-from memory.lifecycle.values import NotAllowed, Source
+from memory.lifecycle.values import NotAllowed, Scope, Source
 from memory.models import Fact
 from memory.vocabulary import ArchivedReason, Origin, State
 
@@ -147,8 +148,7 @@ def promote(*, fact: Fact, agent: Agent | None, actor: Actor, reason: str = "") 
     with transition(fact.owner, actor, reason) as now:
         need_person(actor, fact.owner)
         row = in_state(fact, State.ACTIVE)
-        if agent is not None and agent.owner_id != row.owner_id:
-            raise NotAllowed("That assistant belongs to another owner.")
+        scope_for(row.owner, Scope(agent))
         if (agent.pk if agent else None) == row.agent_id:
             raise NotAllowed("The fact already has this scope.")
         refuse_above_cap(row.owner, agent)
@@ -161,7 +161,8 @@ def undo(*, fact: Fact, actor: Actor, reason: str = "") -> Fact:
     """Takes back what made a fact active; whatever it replaced is active again.
 
     A candidate waits once more; what a person's own step made is archived as undone. Of a
-    confirmation with an edit both halves are taken back, and the candidate is returned.
+    confirmation with an edit both halves are taken back, and the candidate is returned; of a merge
+    every member is as it was, and the first candidate among them is returned.
     Raises Conflict (not active), NotAllowed.
     """
     with transition(fact.owner, actor, reason):
@@ -179,10 +180,9 @@ def _take_back(row: Fact) -> Fact:
     else:
         send_back(row)
         back = bring_back(row)
-    for old in back:
-        if decided_at is not None and old.reviewed_at == decided_at:
-            return _take_back(old)
-    return row
+    # What was let in by the same decision waits again too.
+    waits = [_take_back(old) for old in back if decided_at and old.reviewed_at == decided_at]
+    return waits[0] if waits else row
 
 
 def _return_correction(waiting: Fact | None, row: Fact, back: Sequence[Fact]) -> None:
@@ -210,8 +210,9 @@ def set_pinned(*, fact: Fact, pinned: bool, actor: Actor, reason: str = "") -> F
         return row
 
 
-def snooze(*, fact: Fact, until: datetime, actor: Actor, reason: str = "") -> Fact:
-    """Leaves the queue until then. Raises Conflict when it no longer waits, NotAllowed."""
+def snooze(*, fact: Fact, until: datetime | None, actor: Actor, reason: str = "") -> Fact:
+    """Leaves the queue until then; None brings it back now. Raises Conflict when it no longer
+    waits, NotAllowed."""
     with transition(fact.owner, actor, reason):
         need_person(actor, fact.owner)
         row = in_state(fact, State.PENDING)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from agents.models import ApiKey
+from agents.models import Agent, ApiKey
 from conversations.models import Conversation, Import, Message
 from memory.models import ExtractionRun, Fact
 from memory.vocabulary import EntityType, Kind, Origin, Precision, State, Tag, Withheld
@@ -52,9 +52,16 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
+class Scope:
+    """Who may read a fact: one assistant, or with None every one of the owner's."""
+
+    agent: Agent | None
+
+
+@dataclass(frozen=True, slots=True)
 class Edit:
-    """What the owner wants to read instead. The text and the kind are those of a new fact; the rest
-    may also change on the same one."""
+    """What the owner wants to read instead. Text, kind and scope are those of a new fact; the rest
+    may also change on the same one. Without a scope it stays where it is."""
 
     statement: str
     kind: Kind
@@ -63,6 +70,21 @@ class Edit:
     valid_until: datetime | None = None
     valid_precision: Precision = Precision.DAY
     pinned: bool = False
+    scope: Scope | None = None
+
+    @classmethod
+    def of(cls, fact: Fact, **changes: object) -> "Edit":
+        """The fact as it is, but for the changes."""
+        fields = {
+            "statement": fact.statement,
+            "kind": Kind(fact.kind),
+            "tags": tuple(fact.tags),
+            "valid_from": fact.valid_from,
+            "valid_until": fact.valid_until,
+            "valid_precision": Precision(fact.valid_precision),
+            "pinned": fact.pinned,
+        }
+        return cls(**(fields | changes))  # type: ignore[arg-type]
 
 
 class LifecycleError(Exception):

@@ -80,6 +80,10 @@ def on_one_fact(
     plain: dict[str, Any] = {"fact": fact, "actor": who}
     mine = Fact.objects.filter(pk=fact.pk)
 
+    def merge() -> object:
+        other = world.facts[(number * 7 + len(text)) % len(world.facts)]
+        return lifecycle.merge(facts=[fact, other], edit=wording, actor=who, reason="merge")
+
     def archive(why: ArchivedReason) -> Step:
         return lambda: lifecycle.archive(**plain, why=why, reason=f"archive {why}")
 
@@ -95,6 +99,7 @@ def on_one_fact(
         "promote": lambda: lifecycle.promote(**plain, agent=scope, reason="promote"),
         "undo": lambda: lifecycle.undo(**plain, reason="undo"),
         "unsay": lambda: lifecycle.unsay(**plain, reason="unsay"),
+        "merge": merge,
         "pin": lambda: lifecycle.set_pinned(**plain, pinned=number == 0, reason="pin"),
         "snooze": lambda: lifecycle.snooze(**plain, until=soon(), reason="snooze"),
         "quarantine": lambda: lifecycle.quarantine(facts=mine, actor=who, reason="quarantine"),
@@ -119,6 +124,7 @@ FROM = {
     "reinforce": State.ACTIVE,
     "promote": State.ACTIVE,
     "undo": State.ACTIVE,
+    "merge": State.PENDING,
     "unsay": State.ACTIVE,
     "pin": State.ACTIVE,
     "quarantine": State.ACTIVE,
