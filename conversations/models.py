@@ -107,6 +107,17 @@ class Conversation(models.Model):
                 condition=Q(cursor_seq__lt=F("last_seq"), read_only=False, stuck_at__isnull=True),
                 name="conversation_due",
             ),
+            # The lists of what is stuck and of what is not read yet, and their counts.
+            models.Index(
+                fields=["owner", "-last_activity_at", "-id"],
+                condition=Q(stuck_at__isnull=False),
+                name="conversation_stuck",
+            ),
+            models.Index(
+                fields=["owner", "-last_activity_at", "-id"],
+                condition=Q(cursor_seq__lt=F("last_seq"), read_only=False),
+                name="conversation_unread",
+            ),
         ]
         triggers = [
             fixed(
