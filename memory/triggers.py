@@ -77,3 +77,18 @@ TARGET = [
         operation=pgtrigger.Insert | pgtrigger.Update,
     ),
 ]
+
+CASE = [
+    Runs(
+        "remembrancer_case_birth",
+        name="case_birth",
+        when=pgtrigger.Before,
+        operation=pgtrigger.Insert,
+    ),
+    Runs(
+        "remembrancer_case_change",
+        name="case_change",
+        when=pgtrigger.Before,
+        operation=pgtrigger.Update,
+    ),
+]

@@ -45,6 +45,7 @@ class ArchivedReason(TextChoices):
     AGED_OUT = "aged_out", "Waited too long for a decision"
     REPLACED = "replaced", "A newer correction of the same fact arrived"
     UNDONE = "undone", "The step that made it was taken back"
+    ENDED = "ended", "It no longer holds"
 
 
 class Precision(TextChoices):
@@ -135,3 +136,23 @@ class Trigger(TextChoices):
     REQUEST = "request", "Asked for"
     RETRY = "retry", "Retry after a failure"
     BACKFILL = "backfill", "Backfill"
+
+
+class Quality(TextChoices):
+    """How the exchange of a case ended."""
+
+    SUCCESS = "success", "It worked"
+    PARTIAL = "partial", "It worked in part"
+    FAILURE = "failure", "It did not work"
+
+
+class CaseOrigin(TextChoices):
+    EXTRACTION = "extraction"
+    IMPORT = "import"
+
+
+class CaseArchivedReason(TextChoices):
+    FORGOTTEN = "forgotten", "The owner asked to forget it"
+    STALE = "stale", "Not used for long"
+    AGED_OUT = "aged_out", "Waited too long for a decision"
+    UNDONE = "undone", "The step that made it was taken back"

@@ -16,7 +16,7 @@ from agents import keys
 from agents.audit import acting, person
 from agents.models import Agent, ApiKey, OwnerSettings, User
 from conversations.models import Conversation, Message
-from memory.models import Evidence, Fact
+from memory.models import Case, CaseSource, Evidence, Fact
 from memory.text import text_hash
 from memory.vocabulary import ArchivedReason, Kind, Origin, State
 
@@ -191,3 +191,54 @@ def _archived(born: State, end: dict[str, Any]) -> dict[str, Any]:
 def _move(fact: Fact, **values: Any) -> None:
     Fact.objects.filter(pk=fact.pk).update(**values)
     fact.refresh_from_db()
+
+
+class CaseFactory(_Owned[Case]):
+    """A case in any state, brought there by steps that the database allows. Pending unless `state`
+    says otherwise; its agent is the conversation's. `message` makes it rest on that message."""
+
+    class Meta:
+        model = Case
+        skip_postgeneration_save = True
+
+    conversation = SubFactory(ConversationFactory)
+    owner = SelfAttribute("conversation.owner")
+    agent = SelfAttribute("conversation.agent")
+    goal = Sequence(lambda n: f"Mend the puncture number {n} of a bicycle tyre")
+    context = "A front tyre lost air on a long ride."
+    approach = "The tube was patched from the inside and left to dry."
+    outcome = "The tyre holds air since."
+    quality = "success"
+    lessons = "Look for the thorn before the patch goes on."
+    actors = ("the user",)
+    tags = ("bicycle",)
+    text_hash = LazyAttribute(lambda case: text_hash(f"{case.goal}\n{case.outcome}"))
+    language = "english"
+    happened_at = MONDAY
+    state = State.PENDING
+
+    @post_generation  # type: ignore[untyped-decorator]
+    def message(case: Case, create: bool, extracted: Message | None, **values: Any) -> None:
+        if extracted is not None:
+            CaseSource.objects.create(owner=case.owner, case=case, message=extracted)
+
+    @classmethod
+    def _create(cls, model_class: type[Case], *args: Any, **values: Any) -> Case:
+        state = values.pop("state")
+        case: Case = super()._create(model_class, *args, **values)
+        for step in _case_steps(state):
+            case.refresh_from_db()
+            changes = {"state": step, "revision": case.revision + 1}
+            if step in (State.ACTIVE, State.REJECTED):
+                changes |= {"reviewer": case.owner, "reviewed_at": timezone.now()}
+            if step == State.ARCHIVED:
+                changes |= {"archived_from": State.ACTIVE, "archived_reason": "forgotten"}
+            Case.objects.filter(pk=case.pk).update(**changes)
+        case.refresh_from_db()
+        return case
+
+
+def _case_steps(state: str) -> tuple[State, ...]:
+    if state == State.ARCHIVED:
+        return State.ACTIVE, State.ARCHIVED
+    return () if state == State.PENDING else (State(state),)

@@ -1,4 +1,9 @@
 from memory.models.case import Case, CaseEmbedding, CaseReading, CaseSource
+from memory.models.consolidation import (
+    ConsolidationChange,
+    ConsolidationRun,
+    ConsolidationSchedule,
+)
 from memory.models.derivation import Derivation, Reflection
 from memory.models.derived import FactEmbedding, FactUsage
 from memory.models.entity import Entity, EntityAlias, FactEntity
@@ -9,6 +14,7 @@ from memory.models.fact import (
     Fact,
     Tombstone,
 )
+from memory.models.heartbeat import Heartbeat
 from memory.models.profile import Profile, ProfileCitation, ProfileSentence
 from memory.models.recalled import RecalledAhead
 from memory.models.terms import FactTerm
@@ -18,6 +24,9 @@ __all__ = [
     "CaseEmbedding",
     "CaseReading",
     "CaseSource",
+    "ConsolidationChange",
+    "ConsolidationRun",
+    "ConsolidationSchedule",
     "CorrectionTarget",
     "Derivation",
     "DroppedCandidate",
@@ -30,6 +39,7 @@ __all__ = [
     "FactEntity",
     "FactTerm",
     "FactUsage",
+    "Heartbeat",
     "OwnerLease",
     "Profile",
     "ProfileCitation",
