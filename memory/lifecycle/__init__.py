@@ -5,6 +5,7 @@ audit trail with its actor and reason. The database refuses whatever they would 
 (memory/triggers.py). Pages, API, admin, tasks and commands call these and nothing below them.
 """
 
+from memory.lifecycle.ageing import ask_later, decay, end, reconfirm, undo_decay
 from memory.lifecycle.births import propose, supersede
 from memory.lifecycle.decisions import confirm, confirm_with_edit, correct, reconsider, reject
 from memory.lifecycle.merges import merge
@@ -50,13 +51,17 @@ __all__ = [
     "Tombstoned",
     "add_evidence",
     "archive",
+    "ask_later",
     "confirm",
     "confirm_with_edit",
     "correct",
+    "decay",
+    "end",
     "merge",
     "promote",
     "propose",
     "quarantine",
+    "reconfirm",
     "reconsider",
     "reinforce",
     "reinstate",
@@ -66,6 +71,7 @@ __all__ = [
     "snooze",
     "supersede",
     "undo",
+    "undo_decay",
     "unsay",
     "version",
 ]

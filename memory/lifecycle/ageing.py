@@ -60,9 +60,7 @@ def reconfirm(*, fact: Fact, actor: Actor, reason: str = "", seen: str = "") -> 
         row = in_state(fact, State.ACTIVE, seen=seen)
         row.last_confirmed_at = max(row.last_confirmed_at, now)
         row.confidence, row.decayed_at, row.snoozed_until = 1.0, None, None
-        row.save(
-            update_fields=["last_confirmed_at", "confidence", "decayed_at", "snoozed_until"]
-        )
+        row.save(update_fields=["last_confirmed_at", "confidence", "decayed_at", "snoozed_until"])
         return row
 
 

@@ -80,10 +80,10 @@ def replace(targets: Sequence[Fact], successor: Fact) -> None:
         waiting = open_correction_of(target)
         set_aside(target, why, successor)
         if waiting is not None and waiting.pk != successor.pk:
-            _follow(waiting, target, successor)
+            follow(waiting, target, successor)
 
 
-def _follow(correction: Fact, old: Fact, head: Fact) -> None:
+def follow(correction: Fact, old: Fact, head: Fact) -> None:
     if correction.agent_id != head.agent_id:
         _change_scope(correction, old, head)
         return

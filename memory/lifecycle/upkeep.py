@@ -107,6 +107,9 @@ def restore(*, fact: Fact, actor: Actor, reason: str = "") -> Fact:
     with transition(fact.owner, actor, reason) as now:
         need_person(actor, fact.owner)
         row = in_state(fact, State.ARCHIVED)
+        if row.archived_reason == ArchivedReason.ENDED:  # it holds after all
+            row.valid_until = None
+            row.save(update_fields=["valid_until"])
         if row.archived_from == State.PENDING:
             refuse_twin(row.owner, row.agent, row.statement)
             settle(row)
