@@ -15,6 +15,7 @@ from memory.models.fact import (
     Tombstone,
 )
 from memory.models.heartbeat import Heartbeat
+from memory.models.merging import EntityMerge
 from memory.models.profile import Profile, ProfileCitation, ProfileSentence
 from memory.models.recalled import RecalledAhead
 from memory.models.terms import FactTerm
@@ -32,6 +33,7 @@ __all__ = [
     "DroppedCandidate",
     "Entity",
     "EntityAlias",
+    "EntityMerge",
     "Evidence",
     "ExtractionRun",
     "Fact",

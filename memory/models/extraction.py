@@ -93,7 +93,11 @@ class DroppedCandidate(models.Model):
 
     class Meta:
         ordering = ["created_at", "id"]
-        indexes = [models.Index(fields=["run"], name="dropped_run")]
+        indexes = [
+            models.Index(fields=["run"], name="dropped_run"),
+            # What one gate dropped, newest first, and how many each did.
+            models.Index(fields=["owner", "gate", "-created_at", "-id"], name="dropped_gate"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.gate} in {self.run_id}"

@@ -208,7 +208,24 @@ class Fact(models.Model):
         ]
         indexes = [
             # The queue and the lists of facts: one owner, one state, newest first.
-            models.Index(fields=["owner", "state", "-created_at", "-id"], name="fact_list"),
+            # The columns beside the key are what lists are filtered by and the dashboard counts.
+            models.Index(
+                fields=["owner", "state", "-created_at", "-id"],
+                include=[
+                    "kind",
+                    "agent",
+                    "origin",
+                    "confidence",
+                    "last_confirmed_at",
+                    "tags",
+                    "prompt_version",
+                ],
+                name="fact_list",
+            ),
+            # The same lists by when a fact was last confirmed.
+            models.Index(
+                fields=["owner", "state", "last_confirmed_at", "id"], name="fact_confirmed"
+            ),
             # The queue: what waits, the newest conversation first; its count is on every page.
             models.Index(
                 fields=["owner", "-conversation", "id"],
