@@ -23,11 +23,25 @@ class Import(models.Model):
     started_at = models.DateTimeField(default=timezone.now, editable=False)
     finished_at = models.DateTimeField(null=True, blank=True)
     counts = models.JSONField(default=dict)
+    # Who let a whole store in as it was, in whatever state its facts were; else they wait.
+    approved_by = models.ForeignKey(
+        User, on_delete=models.PROTECT, null=True, blank=True, related_name="+", editable=False
+    )
 
     class Meta:
         ordering = ["-started_at"]
         constraints = [
             models.UniqueConstraint(fields=["owner", "id"], name="import_owner_id"),
+        ]
+        triggers = [
+            fixed(
+                "id",
+                "owner",
+                "started_at",
+                "approved_by",
+                name="import_fixed",
+                message="An import is approved when it begins, or never.",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -163,12 +163,25 @@ class Fact(models.Model):
                 condition=Q(
                     state="archived",
                     archived_from="pending",
-                    archived_reason__in=["duplicate", "aged_out", "replaced", "forgotten"],
+                    archived_reason__in=[
+                        "duplicate",
+                        "aged_out",
+                        "replaced",
+                        "forgotten",
+                        "undone",
+                    ],
                 )
                 | Q(
                     state="archived",
                     archived_from="active",
-                    archived_reason__in=["superseded", "merged", "stale", "forgotten", "undone"],
+                    archived_reason__in=[
+                        "superseded",
+                        "merged",
+                        "stale",
+                        "forgotten",
+                        "undone",
+                        "ended",
+                    ],
                 )
                 | ~Q(state="archived") & Q(archived_reason="", archived_from=""),
                 name="fact_archived_with_reason",

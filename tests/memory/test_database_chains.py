@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from agents.models import Agent, User, new_id
+from conversations.models import Import
 from memory.models import CorrectionTarget, Fact
 from memory.vocabulary import State
 from tests.factories import FactFactory
@@ -105,7 +106,8 @@ def test_a_long_chain_never_closes(alice: User) -> None:
 
 def test_an_import_does_not_bring_in_a_circle(alice: User) -> None:
     one, two, three = new_id(), new_id(), new_id()
-    more = {"origin": "import", **reviewed(alice), "state": "archived", "archived_from": "active"}
+    approved = Import.objects.create(owner=alice, format="x", file_name="x", approved_by=alice)
+    more = {"imported_by_id": approved.pk, "state": "archived", "archived_from": "active"}
     more["archived_reason"] = "superseded"
     with refused("own successor"):
         born(alice, id=one, superseded_by_id=one, **more)

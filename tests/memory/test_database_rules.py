@@ -7,6 +7,7 @@ import pytest
 from django.db import transaction
 
 from agents.models import Agent, AuditEvent, User
+from conversations.models import Import
 from memory.models import Fact
 from memory.vocabulary import ArchivedReason, Kind, Origin, State
 from tests.factories import MONDAY, ConversationFactory, FactFactory, UserFactory
@@ -85,13 +86,20 @@ def test_a_review_is_the_owners_or_an_administrators(alice: User, bob: User) -> 
 
 def test_an_import_that_a_person_approved_may_bring_any_state(alice: User) -> None:
     head = fact(alice)
-    more = {"origin": "import", **reviewed(alice)}
+    approved, waiting = (
+        Import.objects.create(owner=alice, format="ours", file_name="x", approved_by=by)
+        for by in (alice, None)
+    )
+    more = {"imported_by_id": approved.pk, **reviewed(alice)}
     with allowed():
         born(alice, **more, state="rejected")
         born(alice, **more, **superseding(head))
         born(alice, **more, **ARCHIVED)
+        born(alice, **more | UNDECIDED, **ARCHIVED)
     for columns in (
-        {"state": "rejected", "origin": "import", **UNDECIDED},
+        {**more, "state": "rejected", **UNDECIDED},
+        {**more, "state": "rejected", "imported_by_id": waiting.pk},
+        {**more, "state": "rejected", "imported_by_id": None, "origin": "import"},
         {**more, **superseding(head), "superseded_by_id": None},
         {**more, **ARCHIVED, "superseded_by_id": head.pk},
         {**more, **ARCHIVED, "archived_from": "rejected"},
@@ -100,6 +108,16 @@ def test_an_import_that_a_person_approved_may_bring_any_state(alice: User) -> No
     ):
         with refused():
             born(alice, **columns)
+
+
+def test_an_import_is_approved_by_its_owner_and_when_it_begins(alice: User, bob: User) -> None:
+    row = {"owner": alice, "format": "ours", "file_name": "x"}
+    by_a_stranger = Import.objects.create(**row, approved_by=bob)
+    with refused("reviewed by its owner"):
+        born(alice, **ARCHIVED, imported_by_id=by_a_stranger.pk)
+    waiting = Import.objects.create(**row)
+    with refused("approved when it begins"):
+        update(waiting, approved_by_id=alice.pk)
 
 
 def test_bulk_create_meets_the_same_rules(alice: User) -> None:
@@ -169,11 +187,13 @@ CAREFUL: dict[str, list[dict[str, Any]]] = {
 LEGAL_ENDS = {
     ("pending", "duplicate", None),
     ("pending", "aged_out", None),
+    ("pending", "undone", None),
     ("pending", "replaced", None),
     ("pending", "forgotten", None),
     ("active", "stale", None),
     ("active", "forgotten", None),
     ("active", "undone", None),
+    ("active", "ended", None),
     ("active", "superseded", "head"),
     ("active", "merged", "head"),
 }
