@@ -22,6 +22,8 @@ class Command(BaseCommand):
         if not settings.EMBEDDED:
             raise CommandError("DATABASE_URL is set: use pg_restore with MIGRATION_DATABASE_URL.")
         source: Path = options["file"].absolute()
+        if not source.is_file():
+            raise CommandError(f"There is no file {source}.")
         if not options["yes"]:
             self.stdout.write(f"Everything in {settings.HOME} would be replaced by {source}.")
             self.stdout.write("Nothing was done. Add --yes to do it.")
