@@ -8,6 +8,7 @@ audit trail with its actor and reason. The database refuses whatever they would 
 from memory.lifecycle.ageing import ask_later, decay, end, reconfirm, undo_decay
 from memory.lifecycle.births import propose, supersede
 from memory.lifecycle.decisions import confirm, confirm_with_edit, correct, reconsider, reject
+from memory.lifecycle.folding import fold, unfold
 from memory.lifecycle.merges import merge
 from memory.lifecycle.rows import version
 from memory.lifecycle.sendback import quarantine, reinstate, unsay
@@ -57,6 +58,7 @@ __all__ = [
     "correct",
     "decay",
     "end",
+    "fold",
     "merge",
     "promote",
     "propose",
@@ -72,6 +74,7 @@ __all__ = [
     "supersede",
     "undo",
     "undo_decay",
+    "unfold",
     "unsay",
     "version",
 ]
