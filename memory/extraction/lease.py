@@ -10,6 +10,9 @@ when it runs out. The lock only says that somebody lives; the row alone decides 
 """
 
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -45,6 +48,28 @@ class LeaseLost(Exception):
 class Lease:
     owner: User
     token: uuid.UUID
+
+
+_around: ContextVar[Lease | None] = ContextVar("owner_lease", default=None)
+
+
+@contextmanager
+def leased(owner: User) -> Iterator[Lease]:
+    """The owner's lease for the length of the block, or the one that a block around this holds.
+
+    Raises LeaseTaken.
+    """
+    outer = _around.get()
+    if outer is not None and outer.owner.pk == owner.pk:
+        yield outer
+        return
+    lease = claim(owner)
+    token = _around.set(lease)
+    try:
+        yield lease
+    finally:
+        _around.reset(token)
+        release(lease)
 
 
 def claim(owner: User) -> Lease:

@@ -69,7 +69,12 @@ class Window:
 def next_window(conversation: Conversation) -> Window | None:
     """Reads the conversation's marks anew. None when everything has been read."""
     conversation.refresh_from_db(fields=["cursor_seq", "last_seq"])
-    cursor, last = conversation.cursor_seq, conversation.last_seq
+    return window_after(conversation, conversation.cursor_seq)
+
+
+def window_after(conversation: Conversation, cursor: int) -> Window | None:
+    """The stretch behind `cursor`, up to the conversation's end as it was loaded."""
+    last = conversation.last_seq
     if cursor >= last:
         return None
     readable = _readable(conversation)
