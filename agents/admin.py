@@ -9,7 +9,7 @@ from agents import keys
 from agents.accounts import furnish
 from agents.audit import acting, person
 from agents.desk_admin import AuditedAdmin, ReadOnlyAdmin, signed_in
-from agents.models import Agent, ApiKey, AuditEvent, OwnerSettings, SignInToken, User
+from agents.models import Agent, ApiKey, AuditEvent, OwnerSettings, SignInToken, TextAccess, User
 
 
 @admin.register(User)
@@ -44,6 +44,8 @@ class OwnerAdmin(UserAdmin[User]):
 
 @admin.register(OwnerSettings)
 class OwnerSettingsAdmin(AuditedAdmin[OwnerSettings]):
+    holds_text = False
+    sortable_by = None
     list_display = ("owner", "memory_enabled", "time_zone", "cap_per_agent", "cap_global")
     list_filter = ("memory_enabled",)
     list_select_related = ("owner",)
@@ -56,6 +58,8 @@ class OwnerSettingsAdmin(AuditedAdmin[OwnerSettings]):
 
 @admin.register(Agent)
 class AgentAdmin(AuditedAdmin[Agent]):
+    holds_text = False
+    sortable_by = None
     list_display = ("name", "slug", "owner", "reads", "is_default", "created_at")
     list_filter = ("reads", "is_default")
     list_select_related = ("owner",)
@@ -71,6 +75,7 @@ class AgentAdmin(AuditedAdmin[Agent]):
 class ApiKeyAdmin(ReadOnlyAdmin[ApiKey]):
     """Keys are made in the settings, where they are shown once, and end by being revoked."""
 
+    holds_text = False
     list_display = (
         "name",
         "prefix",
@@ -101,12 +106,13 @@ class ApiKeyAdmin(ReadOnlyAdmin[ApiKey]):
 
 @admin.register(SignInToken)
 class SignInTokenAdmin(ReadOnlyAdmin[SignInToken]):
+    holds_text = False
+    ordering = ("-expires_at",)
     owner_field = "user"
     id_fields = ()
     list_display = ("user", "expires_at", "used_at")
     list_select_related = ("user",)
     list_filter = (("used_at", admin.EmptyFieldListFilter),)
-    date_hierarchy = "expires_at"
     search_fields = ("user__username",)
     fields = ("user", "expires_at", "used_at")
 
@@ -124,3 +130,14 @@ class AuditEventAdmin(ReadOnlyAdmin[AuditEvent]):
     def by_words(self, request: HttpRequest, rows: QuerySet[Any], words: str) -> QuerySet[Any]:
         """Compared as they are, so that the index on rows serves the search for one."""
         return rows.filter(Q(row_id=words.strip()) | Q(actor=words.strip()))
+
+
+@admin.register(TextAccess)
+class TextAccessAdmin(ReadOnlyAdmin[TextAccess]):
+    holds_text = False
+    id_fields = ("owner", "reader")
+    list_display = ("at", "reader", "owner", "table", "rows", "row_id")
+    list_filter = ("table",)
+    list_select_related = ("owner", "reader")
+    search_fields = ("=row_id", "reader__username", "owner__username")
+    date_hierarchy = "at"

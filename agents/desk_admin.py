@@ -1,14 +1,16 @@
 """How every table of ours behaves in the admin: scoped, quick on long lists, and read-only unless a
 class says otherwise. The rules of the database hold here as everywhere."""
 
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 from uuid import UUID
 
 from django.contrib import admin
 from django.db.models import ForeignKey, Model, Q, QuerySet
 from django.http import HttpRequest
 
+from agents import readings
 from agents.audit import acting, person
+from agents.long_lists import BoundedPaginator, LongList
 from agents.models import User
 
 Row = TypeVar("Row", bound=Model)
@@ -22,19 +24,69 @@ def signed_in(request: HttpRequest) -> User:
 
 
 class ScopedAdmin(admin.ModelAdmin[Row]):
-    """Superusers see every owner's rows, other staff only their own."""
+    """Superusers see every owner's rows, other staff only their own.
+
+    Where rows hold what owners said, a superuser needs the permission to read it as well, and each
+    reading is noted (agents/readings.py).
+    """
 
     owner_field = "owner"
+    holds_text = True
     # What a whole id in the search box may be; none where the primary key is something else.
     id_fields: tuple[str, ...] = ("pk",)
     show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER  # they count the table once for each choice
+    paginator = BoundedPaginator
+    ordering: ClassVar[Any] = ("-pk",)
+    sortable_by: ClassVar[Any] = ()
     list_per_page = 50
+    list_max_show_all = 0
     save_on_top = False
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[LongList]:
+        return LongList
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Row]:
         rows = super().get_queryset(request)
+        if self.sees_everybody(request):
+            return rows
+        return rows.filter(**{self.owner_field: signed_in(request).pk})
+
+    def sees_everybody(self, request: HttpRequest) -> bool:
         user = signed_in(request)
-        return rows if user.is_superuser else rows.filter(**{self.owner_field: user.pk})
+        if not self.holds_text or not user.is_superuser:
+            return user.is_superuser
+        # A list in a pop-up of suggestions leaves no reading behind, so it shows nobody else's.
+        return not request.path.endswith("/autocomplete/") and readings.may_read_others(user)
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
+        answer = super().changelist_view(request, (extra_context or {}) | self.whose(request))
+        shown = getattr(answer, "context_data", None) or {}
+        if self.holds_text and "cl" in shown:
+            self.note(request, list(shown["cl"].result_list))
+        return answer
+
+    def whose(self, request: HttpRequest) -> dict[str, str]:
+        user = signed_in(request)
+        if not user.is_superuser or self.sees_everybody(request):
+            return {}
+        return {
+            "subtitle": "Your own rows. To see those of others you need the permission "
+            "“Can read the memory of other owners”, given to you by name; each reading is noted."
+        }
+
+    def get_object(
+        self, request: HttpRequest, object_id: str, from_field: str | None = None
+    ) -> Any:
+        row = super().get_object(request, object_id, from_field)
+        if row is not None and self.holds_text:
+            self.note(request, [row], row_id=str(row.pk))
+        return row
+
+    def note(self, request: HttpRequest, rows: list[Any], row_id: str = "") -> None:
+        owners = [getattr(row, f"{self.owner_field.removesuffix('_id')}_id") for row in rows]
+        table = self.model._meta.db_table
+        readings.note(reader=signed_in(request), table=table, owners=owners, row_id=row_id)
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str

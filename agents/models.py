@@ -245,3 +245,41 @@ class AuditEvent(models.Model):
 
     def __str__(self) -> str:
         return f"{self.action} {self.table} {self.row_id}"
+
+
+class TextAccess(models.Model):
+    """That somebody read an owner's memory in the admin: who, when, where, how many rows."""
+
+    id = models.BigAutoField(primary_key=True)
+    # Whose memory it is.
+    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    reader = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField(default=timezone.now)
+    # The table, and the row where it was a single one.
+    table = models.CharField(max_length=63)
+    row_id = models.CharField(max_length=64, blank=True)
+    rows = models.PositiveIntegerField(default=1)
+
+    class Meta:
+        ordering = ["-id"]
+        verbose_name = "reading of somebody's memory"
+        verbose_name_plural = "readings of somebody's memory"
+        permissions = [("read_others_memory", "Can read the memory of other owners")]
+        indexes = [models.Index(fields=["owner", "-id"], name="text_access_owner")]
+        triggers = [
+            kept("That somebody read is never forgotten."),
+            fixed(
+                "id",
+                "owner",
+                "reader",
+                "at",
+                "table",
+                "row_id",
+                "rows",
+                name="text_access_fixed",
+                message="That somebody read is never changed.",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.reader_id} read {self.rows} of {self.table}"

@@ -51,7 +51,7 @@ class ConversationAdmin(ReadOnlyAdmin[Conversation]):
     )
     list_select_related = ("owner", "agent")
     search_fields = ("title", "=external_id", "owner__username")
-    date_hierarchy = "last_activity_at"
+    date_hierarchy = "created_at"
 
 
 @admin.register(Message)
@@ -66,12 +66,12 @@ class MessageAdmin(ReadOnlyAdmin[Message]):
         "on_branch",
         "sent_at",
     )
-    list_filter = ("role", "kind", "from_owner", "on_branch")
+    list_filter = ("role", "kind", "from_owner", "on_branch", "sent_at")
     list_select_related = ("conversation",)
     search_fields = ("=client_id", "=conversation__external_id")
     search_help_text = "An id (its own or its conversation's), or one that the client gave"
     id_fields = ("pk", "conversation")
-    date_hierarchy = "sent_at"
+    date_hierarchy = "created_at"
 
     @admin.display(description="message")
     def beginning(self, message: Message) -> str:
@@ -81,12 +81,11 @@ class MessageAdmin(ReadOnlyAdmin[Message]):
 @admin.register(Passage)
 class PassageAdmin(ReadOnlyAdmin[Passage]):
     list_display = ("beginning", "conversation", "kind", "piece", "language", "said_at")
-    list_filter = ("kind",)
+    list_filter = ("kind", "said_at")
     list_select_related = ("conversation",)
     search_fields = ("text",)
     search_help_text = "An id (its own, its message's or conversation's), or words in the text"
     id_fields = ("pk", "message", "conversation")
-    date_hierarchy = "said_at"
     exclude = ("search",)
 
     @admin.display(description="passage")
@@ -100,6 +99,7 @@ class PassageAdmin(ReadOnlyAdmin[Passage]):
 
 @admin.register(IndexedPassage)
 class IndexedPassageAdmin(ReadOnlyAdmin[IndexedPassage]):
+    holds_text = False
     id_fields = ("passage", "conversation_id")
     list_display = ("passage_id", "conversation_id", "stretch", "place", "language", "owner")
     list_filter = ("language",)
@@ -115,6 +115,7 @@ class PassageTermAdmin(ReadOnlyAdmin[PassageTerm]):
 
 @admin.register(PassageEmbedding)
 class PassageEmbeddingAdmin(ReadOnlyAdmin[PassageEmbedding]):
+    holds_text = False
     id_fields = ("passage",)
     list_display = ("passage_id", "model", "owner")
     list_filter = ("model",)

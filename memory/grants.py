@@ -29,9 +29,13 @@ NEVER_DELETED = (
     "memory_evidence",
     "memory_extractionrun",
     "memory_fact",
+    "memory_forgetrequest",
     "memory_tombstone",
 )
 READ_ONLY = ("agents_auditevent", "django_migrations")
+
+# Erases, as the tables' owner. Nobody else may call it.
+PURGE = "public.remembrancer_purge"
 
 # pgtrigger lets any session switch triggers off through a setting. Nothing here needs that.
 NEVER_IGNORE = """
@@ -51,6 +55,7 @@ def restrict_application_role(sender: AppConfig, using: str, **kwargs: Any) -> N
             cursor.execute(f"REVOKE DELETE ON {quote(table)} FROM {quote(role)}")
         for table in READ_ONLY:
             cursor.execute(f"REVOKE INSERT, UPDATE, DELETE ON {quote(table)} FROM {quote(role)}")
+        cursor.execute(f"GRANT EXECUTE ON FUNCTION {PURGE} TO {quote(role)}")
         # A function of its own in public could stand in for one that a rule calls.
         cursor.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
         cursor.execute(NEVER_IGNORE)

@@ -43,7 +43,9 @@ EDITABLE = {User, Agent, OwnerSettings}
 
 @pytest.fixture
 def boss(db: None) -> User:
-    return UserFactory.create(username="boss", is_staff=True, is_superuser=True)
+    boss = UserFactory.create(username="boss", is_staff=True, is_superuser=True)
+    boss.user_permissions.add(Permission.objects.get(codename="read_others_memory"))
+    return boss
 
 
 @pytest.fixture

@@ -60,7 +60,9 @@ World = dict[str, models.Model]
 def a_row_of_everything(owner: User) -> World:
     agent = AgentFactory.create(owner=owner)
     key = ApiKeyFactory.create(agent=agent)
-    imported = Import.objects.create(owner=owner, format="jsonl", file_name="x.jsonl")
+    imported = Import.objects.create(
+        owner=owner, format="jsonl", file_name="x.jsonl", approved_by=owner
+    )
     conversation = ConversationFactory.create(agent=agent, client=key, imported_by=imported)
     parent = MessageFactory.create(conversation=conversation)
     message = MessageFactory.create(conversation=conversation, parent=parent, replaces=parent)
@@ -134,7 +136,7 @@ FRESH: dict[str, dict[str, Any]] = {
 ALONE = {"agents_ownersettings", "agents_textaccess", "memory_ownerlease", "memory_tombstone"}
 AN_END = {
     "state": "archived", "archived_from": "active", "archived_reason": "superseded",
-    "origin": "import", "reviewed_at": timezone.now(),
+    "reviewed_at": timezone.now(),
 }  # fmt: skip
 
 
