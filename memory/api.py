@@ -3,8 +3,7 @@
 from ninja import Router
 
 from agents.auth import KeyRequest, agent_for, require_scope
-from agents.models import Agent, ApiKey
-from conversations.models import Conversation
+from agents.models import ApiKey
 from memory.recall import record, service
 from memory.recall.schemas import RecallIn, RecallOut
 
@@ -21,7 +20,10 @@ router = Router()
 def recall(request: KeyRequest, asked: RecallIn) -> RecallOut:
     """Never fails for want of memory: while it is off, or nothing fits, the block is empty."""
     agent = agent_for(request.auth, asked.agent)
-    conversation = _conversation(agent, asked)
+    talk = None
+    if asked.conversation is not None:
+        talk = record.Talk(agent, asked.source, asked.conversation)
+    conversation = talk.found() if talk else None
     found = service.recall(
         agent=agent,
         message=asked.message,
@@ -29,14 +31,5 @@ def recall(request: KeyRequest, asked: RecallIn) -> RecallOut:
         conversation=conversation,
         budget=asked.budget,
     )
-    record.told(recall=found, conversation=conversation)
-    return RecallOut.of(found, recorded=conversation is not None, explain=asked.explain)
-
-
-def _conversation(agent: Agent, asked: RecallIn) -> Conversation | None:
-    """None for one that is not known yet: its first message often comes after its first recall."""
-    if asked.conversation is None:
-        return None
-    return Conversation.objects.filter(
-        owner=agent.owner, agent=agent, source=asked.source, external_id=asked.conversation
-    ).first()
+    record.told(recall=found, talk=talk, conversation=conversation)
+    return RecallOut.of(found, recorded=talk is not None, explain=asked.explain)

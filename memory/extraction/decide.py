@@ -16,7 +16,7 @@ from memory.extraction.observer import observe
 from memory.extraction.reflector import reflect
 from memory.extraction.schema import Candidate
 from memory.extraction.windows import Window
-from memory.models import RecalledFact, Tombstone
+from memory.models import Tombstone
 from memory.policy import (
     Dropped,
     Outcome,
@@ -30,6 +30,7 @@ from memory.policy import (
     without_reflector,
 )
 from memory.policy.screen import dropped
+from memory.recall import record
 from memory.scope import facts_of, facts_readable_by
 from memory.text import text_hash, tombstone_digest
 from memory.vocabulary import ArchivedReason, Gate, State
@@ -137,7 +138,7 @@ def _context(
         now=now,
         same=_same(conversation, statements),
         is_tombstoned=lambda statement: statement in buried,
-        recalled=_recalled(conversation),
+        recalled=record.statements_told(conversation=conversation, most=RECALLED),
         headers=tuple(_headers(window.numbered.values())),
         rule_based=rule_based,
         at_cap=_at_cap(conversation),
@@ -168,11 +169,6 @@ def _buried(owner: User, statements: Iterable[str]) -> set[str]:
         .values_list("text_hash", flat=True)
     )
     return {s for s in digests if digests[s] in purged or hashes[s] in forgotten}
-
-
-def _recalled(conversation: Conversation) -> tuple[str, ...]:
-    rows = RecalledFact.objects.filter(conversation=conversation).order_by("-recalled_at")
-    return tuple(rows.values_list("fact__statement", flat=True)[:RECALLED])
 
 
 def _headers(messages: Iterable[Message]) -> Iterator[str]:

@@ -1,8 +1,10 @@
 """What a recall leaves behind. Recall itself only reads; a preview on a page leaves nothing."""
 
 import logging
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 from uuid import UUID
@@ -10,13 +12,16 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.utils import timezone
 
+from agents.models import Agent
 from conversations.models import Conversation
-from memory.models import RecalledFact
+from memory.models import RecalledAhead, RecalledFact
 from memory.recall.service import Recall
 
 log = logging.getLogger(__name__)
 
 COUNT = "memory.tasks.count_recalled"
+# A conversation that was recalled into and never stored will not come any more.
+GIVEN_UP_AFTER = timedelta(days=180)
 # The answer waits for no broker.
 IMPATIENT = {"max_retries": 0, "socket_connect_timeout": 1}
 
@@ -29,8 +34,32 @@ _COUNT = """
 """
 
 
-def told(*, recall: Recall, conversation: Conversation | None, now: datetime | None = None) -> None:
-    """Remembers what an assistant was told where, and has the worker count it.
+@dataclass(frozen=True)
+class Talk:
+    """A conversation by the names that its client gives it, whether it has begun or not."""
+
+    agent: Agent
+    source: str
+    external_id: str
+
+    def found(self) -> Conversation | None:
+        return Conversation.objects.filter(
+            owner=self.agent.owner,
+            agent=self.agent,
+            source=self.source,
+            external_id=self.external_id,
+        ).first()
+
+
+def told(
+    *,
+    recall: Recall,
+    talk: Talk | None,
+    conversation: Conversation | None,
+    now: datetime | None = None,
+) -> None:
+    """Remembers what an assistant was told where, and has the worker count it. `conversation` is
+    the talk's, if it has begun.
 
     The first is one statement of ids in the request, because the gate against recalled echoes must
     not depend on a broker; the second is a mere counter, and its hint may be lost.
@@ -41,6 +70,8 @@ def told(*, recall: Recall, conversation: Conversation | None, now: datetime | N
     now = now or timezone.now()
     if conversation is not None:
         remember(conversation=conversation, fact_ids=ids, now=now)
+    elif talk is not None:
+        remember_ahead(talk=talk, fact_ids=ids, now=now)
     _hint(recall.items[0].fact.owner_id, ids, now)
 
 
@@ -58,9 +89,7 @@ def remember(*, conversation: Conversation, fact_ids: Sequence[UUID], now: datet
         )
         for fact_id in sorted(fact_ids)
     ]
-    with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute("SET LOCAL synchronous_commit = off")
+    with _without_waiting_for_the_disk():
         RecalledFact.objects.bulk_create(
             rows,
             update_conflicts=True,
@@ -69,10 +98,57 @@ def remember(*, conversation: Conversation, fact_ids: Sequence[UUID], now: datet
         )
 
 
+def remember_ahead(*, talk: Talk, fact_ids: Sequence[UUID], now: datetime) -> None:
+    """As `remember`, for a conversation whose first message is yet to come. The rows stay under its
+    names, so that one that begins in this very moment loses none."""
+    rows = [
+        RecalledAhead(
+            owner_id=talk.agent.owner_id,
+            agent=talk.agent,
+            source=talk.source,
+            external_id=talk.external_id,
+            fact_id=fact_id,
+            recalled_at=now,
+        )
+        for fact_id in sorted(fact_ids)
+    ]
+    with _without_waiting_for_the_disk():
+        RecalledAhead.objects.bulk_create(
+            rows,
+            update_conflicts=True,
+            unique_fields=["owner", "agent", "source", "external_id", "fact"],
+            update_fields=["recalled_at"],
+        )
+
+
+def statements_told(*, conversation: Conversation, most: int) -> tuple[str, ...]:
+    """What recall put into a conversation, before its first message and since; the last first."""
+    since = RecalledFact.objects.filter(conversation=conversation)
+    before = RecalledAhead.objects.filter(
+        owner=conversation.owner_id,
+        agent=conversation.agent_id,
+        source=conversation.source,
+        external_id=conversation.external_id,
+    )
+    columns = ("recalled_at", "fact__statement")
+    rows = since.values_list(*columns).union(before.values_list(*columns))
+    return tuple(statement for _, statement in rows.order_by("-recalled_at")[:most])
+
+
+@contextmanager
+def _without_waiting_for_the_disk() -> Iterator[None]:
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL synchronous_commit = off")
+        yield
+
+
 def count(*, owner_id: UUID, fact_ids: Sequence[UUID], now: datetime) -> None:
     """Being retrieved is not being confirmed: nothing but the counters changes."""
     with connection.cursor() as cursor:
         cursor.execute(_COUNT, [now, list(fact_ids), owner_id])
+    stale = RecalledAhead.objects.filter(owner=owner_id, recalled_at__lt=now - GIVEN_UP_AFTER)
+    stale.delete()
 
 
 def _hint(owner_id: UUID, fact_ids: Sequence[UUID], now: datetime) -> None:

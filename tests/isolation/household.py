@@ -17,6 +17,7 @@ from memory.models import (
     FactEmbedding,
     FactEntity,
     FactUsage,
+    RecalledAhead,
     RecalledFact,
 )
 from memory.text import normalise
@@ -159,6 +160,9 @@ def _around(home: Household) -> None:
     FactUsage.objects.create(owner=owner, fact=home.facts["active"], last_retrieved_at=MONDAY)
     RecalledFact.objects.create(
         owner=owner, fact=home.facts["active"], conversation=home.conversation
+    )
+    RecalledAhead.objects.create(
+        owner=owner, agent=home.main, source="api", external_id="yet", fact=home.facts["active"]
     )
     DroppedCandidate.objects.create(
         owner=owner,

@@ -1,7 +1,7 @@
 import json
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -9,15 +9,16 @@ from django.test import Client
 
 from agents.models import Agent, OwnerSettings, User
 from conversations.models import Conversation
-from memory.models import FactUsage, RecalledFact
+from memory.models import FactUsage, RecalledAhead, RecalledFact
 from memory.recall import record
 from memory.recall.service import recall
 from memory.tasks_recall import count_recalled
 from tests.factories import ApiKeyFactory, ConversationFactory, FactFactory, IssuedKey
 from tests.memory.hostile import FENCES, HARMLESS, HIDDEN, ROLES
 from tests.memory.recalling import known, model, named
+from tests.memory.searching import said
 
-pytestmark = [pytest.mark.usefixtures("model"), pytest.mark.urls("tests.memory.recall_urls")]
+pytestmark = pytest.mark.usefixtures("model")
 __all__ = ["model"]
 
 Api = Callable[[IssuedKey], Client]
@@ -168,18 +169,48 @@ def test_it_remembers_what_it_told_where(api: Api, alice_key: IssuedKey, agent: 
     assert (row.conversation, row.fact, row.owner) == (conversation, fact, agent.owner)
 
 
-def test_an_unknown_conversation_is_no_error_and_is_not_made(
-    api: Api, alice_key: IssuedKey, agent: Agent, bobs_agent: Agent, second_agent: Agent
+def test_what_it_told_before_the_first_message_is_known_of_the_conversation(
+    api: Api, alice_key: IssuedKey, agent: Agent
+) -> None:
+    """An assistant asks, answers, and only then stores what was said."""
+    known(agent, HOME)
+    for _ in range(2):
+        assert asked(api(alice_key), conversation="c1")["trace"]["recorded"] is True
+    assert not Conversation.objects.exists()
+    talk = said(agent, "Where do I live?")
+    assert record.statements_told(conversation=talk, most=9) == (HOME,)
+    asked(api(alice_key), "is Helsinki my home?", conversation="c1")
+    assert set(record.statements_told(conversation=talk, most=9)) == {HOME}
+    assert (RecalledAhead.objects.count(), RecalledFact.objects.count()) == (1, 1)
+
+
+def test_what_it_told_one_conversation_is_not_taken_for_anothers(
+    api: Api, alice_key: IssuedKey, bob_key: IssuedKey, agent: Agent, bobs_agent: Agent
 ) -> None:
     known(agent, HOME)
-    ConversationFactory.create(agent=bobs_agent, external_id="bobs")
-    ConversationFactory.create(agent=second_agent, external_id="works")
-    for name in ("unheard of", "bobs", "works"):
-        answer = asked(api(alice_key), conversation=name)
-        assert HOME in answer["block"]
-        assert answer["trace"]["recorded"] is False
-    assert not RecalledFact.objects.exists()
-    assert Conversation.objects.count() == 2
+    known(bobs_agent, "The user's home is in the harbour of Turku.")
+    for key in (alice_key, bob_key):
+        asked(api(key), conversation="c1")
+    asked(api(alice_key), conversation="c1", source="other")
+    asked(api(alice_key))
+    elsewhere = ConversationFactory.create(agent=agent, external_id="c2")
+    of_bob = ConversationFactory.create(agent=bobs_agent, external_id="c1")
+    of_another = ConversationFactory.create(
+        agent=agent.owner.agents.get(slug="work"), external_id="c1"
+    )
+    assert record.statements_told(conversation=elsewhere, most=9) == ()
+    assert record.statements_told(conversation=of_another, most=9) == ()
+    (told,) = record.statements_told(conversation=of_bob, most=9)
+    assert told.endswith("Turku.")
+
+
+def test_a_conversation_that_never_came_is_forgotten(agent: Agent) -> None:
+    (fact,) = known(agent, HOME)
+    for name, told_at in (("old", NOW - record.GIVEN_UP_AFTER - timedelta(1)), ("new", NOW)):
+        talk = record.Talk(agent, "api", name)
+        record.remember_ahead(talk=talk, fact_ids=[fact.pk], now=told_at)
+    record.count(owner_id=agent.owner_id, fact_ids=[fact.pk], now=NOW)
+    assert [row.external_id for row in RecalledAhead.objects.all()] == ["new"]
 
 
 def test_it_goes_on_without_a_broker(

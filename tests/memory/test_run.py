@@ -13,8 +13,9 @@ from memory import lifecycle
 from memory.extraction.run import extract
 from memory.lifecycle import Draft, EntityRef
 from memory.models import DroppedCandidate, Evidence, ExtractionRun, Fact, RecalledFact
+from memory.recall import record
 from memory.vocabulary import EntityType, Kind, Origin, State, Trigger, Withheld
-from tests.factories import ConversationFactory, FactFactory
+from tests.factories import MONDAY, ConversationFactory, FactFactory
 from tests.memory.extraction_cases import (
     candidate,
     decided,
@@ -383,6 +384,18 @@ def test_what_recall_put_in_is_not_learned_again(llm, conversation, agent):
     llm.observer(observed(candidate("The user is called Kai.", "The user is called Kai.")))
     assert run_once(conversation).counts["dropped"] == {"recalled_echo": 1}
     assert known.evidence.count() == 0
+
+
+def test_what_recall_put_in_before_the_first_message_is_not_learned_either(llm, agent):
+    known = FactFactory.create(
+        owner=agent.owner, agent=agent, state=State.ACTIVE, statement="The user is called Kai."
+    )
+    talk = record.Talk(agent, "api", "not yet begun")
+    record.remember_ahead(talk=talk, fact_ids=[known.pk], now=MONDAY)
+    conversation = ConversationFactory.create(agent=agent, external_id="not yet begun")
+    say(conversation, "<memory>The user is called Kai.</memory>")
+    llm.observer(observed(candidate("The user is called Kai.", "The user is called Kai.")))
+    assert run_once(conversation).counts["dropped"] == {"recalled_echo": 1}
 
 
 def test_a_digest_yields_its_discoveries_but_not_its_header(llm, conversation):
