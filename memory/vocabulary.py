@@ -46,6 +46,8 @@ class ArchivedReason(TextChoices):
     REPLACED = "replaced", "A newer correction of the same fact arrived"
     UNDONE = "undone", "The step that made it was taken back"
     ENDED = "ended", "It no longer holds"
+    # Nothing is left of it but its place: set by the purge function alone.
+    PURGED = "purged", "Purged"
 
 
 class Precision(TextChoices):

@@ -14,6 +14,7 @@ from memory.models.fact import (
     Fact,
     Tombstone,
 )
+from memory.models.forgetting import ForgetRequest, Forgotten
 from memory.models.heartbeat import Heartbeat
 from memory.models.merging import EntityMerge
 from memory.models.profile import Profile, ProfileCitation, ProfileSentence
@@ -41,6 +42,8 @@ __all__ = [
     "FactEntity",
     "FactTerm",
     "FactUsage",
+    "ForgetRequest",
+    "Forgotten",
     "Heartbeat",
     "OwnerLease",
     "Profile",

@@ -123,6 +123,9 @@ class Fact(models.Model):
         db_persist=True,
     )
 
+    # The statement of a fact that was purged.
+    PURGED = "[purged]"
+
     class Meta:
         ordering = ["-created_at", "-id"]
         constraints = [
@@ -183,12 +186,14 @@ class Fact(models.Model):
                         "ended",
                     ],
                 )
+                | Q(state="archived", archived_from="", archived_reason="purged")
                 | ~Q(state="archived") & Q(archived_reason="", archived_from=""),
                 name="fact_archived_with_reason",
             ),
-            # A superseded or merged fact, and no other, names its successor.
+            # A superseded or merged fact names its successor, no other does; a purged one may.
             models.CheckConstraint(
-                condition=Q(superseded_by__isnull=False)
+                condition=Q(archived_reason="purged")
+                | Q(superseded_by__isnull=False)
                 & Q(archived_reason__in=["superseded", "merged"])
                 | Q(superseded_by__isnull=True) & ~Q(archived_reason__in=["superseded", "merged"]),
                 name="fact_successor_with_reason",

@@ -41,7 +41,7 @@ from tests.memory.steps import active
 pytestmark = pytest.mark.django_db
 
 DENIED = "permission denied"
-RUNS_AS_OWNER = {"remembrancer_audit"}
+RUNS_AS_OWNER = {"remembrancer_audit", "remembrancer_purge"}
 
 
 # The role
