@@ -79,7 +79,7 @@ def seed() -> "User":
         administrator=True,
     )
     call_command("import_conversations", str(DEMO), owner="aino")
-    call_command("extract", owner="aino", all=True)
+    call_command("backfill", owner="aino")
     return owner
 
 

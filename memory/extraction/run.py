@@ -45,6 +45,7 @@ NOTHING = "none"
 EMBED = "memory.tasks.embed_facts"
 SWITCHED_OFF = "Memory was switched off while the window was being read. Nothing was stored."
 STOPPED = "The worker stopped before it was done; the window is read again."
+INTERRUPTED = "It was stopped by hand; the window is read again."
 OVERTAKEN = "Another worker took over; the window is read by that one."
 CHANGED = "Messages changed while they were being read; the window is read again."
 
@@ -66,8 +67,10 @@ def extract(
     trigger: Trigger,
     now: datetime | None = None,
     windows: int | None = None,
+    up_to: int | None = None,
 ) -> list[ExtractionRun]:
-    """Reads on until everything is read, a window fails, or so many windows are done.
+    """Reads on until everything (or all up to a seq) is read, a window fails, or so many windows
+    are done.
 
     One run per window, in order. Raises MemoryOff, LeaseTaken, Waiting, before anything is read.
     """
@@ -80,7 +83,7 @@ def extract(
     lease = leases.claim(conversation.owner)
     try:
         bury_lost_runs(lease)
-        return _read_on(conversation, route, trigger, lease, now, windows)
+        return _read_on(conversation, route, trigger, lease, now, windows, up_to)
     finally:
         leases.release(lease)
 
@@ -160,10 +163,11 @@ def _read_on(
     lease: Lease,
     now: datetime | None,
     limit: int | None,
+    up_to: int | None,
 ) -> list[ExtractionRun]:
     runs: list[ExtractionRun] = []
     while limit is None or len(runs) < limit:
-        window = next_window(conversation)
+        window = next_window(conversation, up_to)
         if window is None:
             break
         run = _read_window(window, route, trigger, lease, now or timezone.now())
@@ -197,6 +201,10 @@ def _read_window(
         _end(run, ExtractionRun.State.LOST, OVERTAKEN, meter.usage)
     except llm.LlmError as error:
         _fail(run, str(error), meter.usage, wait=_asked_for(error))
+    except KeyboardInterrupt:
+        # No attempt is counted: the window did nothing wrong.
+        _end(run, ExtractionRun.State.LOST, INTERRUPTED, meter.usage)
+        raise
     except Exception as error:
         logger.exception("Extraction run %s failed.", run.pk)
         _fail(run, f"An unexpected error ({type(error).__qualname__}).", meter.usage)

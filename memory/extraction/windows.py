@@ -66,15 +66,17 @@ class Window:
         )
 
 
-def next_window(conversation: Conversation) -> Window | None:
-    """Reads the conversation's marks anew. None when everything has been read."""
+def next_window(conversation: Conversation, up_to: int | None = None) -> Window | None:
+    """Reads the conversation's marks anew. None when everything, or all up to a seq, was read."""
     conversation.refresh_from_db(fields=["cursor_seq", "last_seq"])
-    return window_after(conversation, conversation.cursor_seq)
+    return window_after(conversation, conversation.cursor_seq, up_to)
 
 
-def window_after(conversation: Conversation, cursor: int) -> Window | None:
-    """The stretch behind `cursor`, up to the conversation's end as it was loaded."""
-    last = conversation.last_seq
+def window_after(
+    conversation: Conversation, cursor: int, up_to: int | None = None
+) -> Window | None:
+    """The stretch behind `cursor`, up to that seq or the conversation's end as it was loaded."""
+    last = conversation.last_seq if up_to is None else min(conversation.last_seq, up_to)
     if cursor >= last:
         return None
     readable = _readable(conversation)

@@ -60,7 +60,7 @@ def chatgpt_export(path: Path) -> Path:
 
 
 def read_everything() -> None:
-    call_command("extract", owner="alice", all=True, no_vectors=True)
+    call_command("backfill", owner="alice", no_vectors=True)
     assert set(ExtractionRun.objects.values_list("state", flat=True)) == {"applied"}
 
 
