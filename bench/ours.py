@@ -20,7 +20,8 @@ from memory import embedding, tokens
 from memory.lifecycle import Draft, Source, propose
 from memory.models import Evidence, Fact
 from memory.recall import block
-from memory.recall.service import ranking, recall
+from memory.recall.finding import ranking
+from memory.recall.service import recall
 from memory.recall.tuning import tuning
 from memory.search import vectors
 from memory.search.service import search

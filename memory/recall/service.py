@@ -2,13 +2,11 @@
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
-from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
-from django.db.models import Q
 from django.utils import timezone
 
 from agents.gate import allowed
@@ -16,17 +14,12 @@ from agents.models import Agent, OwnerSettings
 from conversations.models import Conversation
 from memory import tokens
 from memory.models import Fact
-from memory.recall import block, legs, scoring
+from memory.recall import block, legs
+from memory.recall.finding import Seen, look_up
 from memory.recall.legs import Reader
 from memory.recall.query import read
 from memory.recall.trace import Candidate, LegReport, NearMiss, Trace, Why
 from memory.recall.tuning import tuning
-
-# Columns of a fact that recall, its page and its API show.
-_SHOWN = (
-    "id", "owner_id", "agent_id", "kind", "statement", "state", "confidence", "pinned",
-    "valid_from", "valid_until", "valid_precision", "observed_at", "last_confirmed_at",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -54,15 +47,6 @@ class Recall:
         return all(item.pinned for item in self.items)
 
 
-@dataclass(frozen=True)
-class _Seen:
-    """All that the legs saw: what may be told, best first, and what of the rest fell out why."""
-
-    told: list[Candidate]
-    left: list[tuple[Candidate, Why]]
-    pinned: list[Fact]
-
-
 def recall(
     *,
     agent: Agent,
@@ -88,46 +72,14 @@ def recall(
     reader = Reader(agent, read(message, tuple(recent), now), tuning())
     reports = () if reader.query.is_small_talk else legs.run(reader)
     clock.step("legs")
-    seen = _look_up(reader, reports)
+    seen = look_up(reader, reports)
     clock.step("facts")
     packed = _pack(reader, seen, reader.tuning.budget if budget is None else budget)
     clock.step("block")
     return _told(reader, reports, seen, packed, clock)
 
 
-def ranking(
-    *, agent: Agent, message: str, now: datetime | None = None, rows: int = 200
-) -> list[Candidate]:
-    """The facts that agree most with a message, best first, relevant or not. For search, which
-    leaves the judgement to whoever asks; the gate of memory is the caller's."""
-    zone = OwnerSettings.objects.values_list("time_zone", flat=True).get(owner=agent.owner_id)
-    now = (now or timezone.now()).astimezone(ZoneInfo(zone))
-    reader = Reader(agent, read(message, (), now), replace(tuning(), rows_per_leg=rows))
-    seen = _look_up(reader, legs.run(reader))
-    return scoring.in_order([*seen.told, *(candidate for candidate, _ in seen.left)])[:rows]
-
-
-def _look_up(reader: Reader, reports: tuple[LegReport, ...]) -> _Seen:
-    ids = {hit.fact_id for report in reports for hit in report.found.hits}
-    facts = _facts(reader, ids)
-    pinned = sorted((fact for fact in facts.values() if fact.pinned), key=lambda fact: fact.pk)
-    # Archived since its leg saw it: gone.
-    found = [facts[key] for key in ids if key in facts]
-    if not found:
-        return _Seen([], [], pinned)
-    seen = legs.measure(reader, reports, ids)
-    scorer = scoring.Scorer(seen, reader.query.now, reader.tuning)
-    told, left = scoring.judge(map(scorer.candidate, found), reader.tuning)
-    return _Seen(told, left, pinned)
-
-
-def _facts(reader: Reader, ids: Iterable[UUID]) -> dict[UUID, Fact]:
-    """One look for all; scope, state and validity are asked again."""
-    rows = reader.facts.filter(Q(pk__in=list(ids)) | Q(pinned=True)).only(*_SHOWN)
-    return {fact.pk: fact for fact in rows}
-
-
-def _pack(reader: Reader, seen: _Seen, budget: int) -> block.Block:
+def _pack(reader: Reader, seen: Seen, budget: int) -> block.Block:
     return block.pack(
         pinned=seen.pinned,
         found=[candidate.fact for candidate in seen.told],
@@ -142,7 +94,7 @@ def _pack(reader: Reader, seen: _Seen, budget: int) -> block.Block:
 def _told(
     reader: Reader,
     reports: tuple[LegReport, ...],
-    seen: _Seen,
+    seen: Seen,
     packed: block.Block,
     clock: "_Clock",
 ) -> Recall:
@@ -163,7 +115,7 @@ def _told(
     return Recall(packed.text, packed.tokens, items, trace)
 
 
-def _misses(seen: _Seen, items: Iterable[Item]) -> list[NearMiss]:
+def _misses(seen: Seen, items: Iterable[Item]) -> list[NearMiss]:
     told = {item.fact.pk for item in items}
     found = {candidate.fact.pk for candidate in seen.told}
     over = [

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from agents.models import Agent
 from memory.models import Evidence, Fact
-from memory.recall.service import ranking
+from memory.recall.finding import ranking
 from memory.recall.trace import Candidate, Part
 from memory.recall.tuning import tuning
 
