@@ -70,9 +70,24 @@ class OwnerSettings(models.Model):
     time_zone = models.CharField(max_length=64, default="UTC", validators=[validate_zone])
     cap_per_agent = models.PositiveIntegerField(null=True, blank=True)
     cap_global = models.PositiveIntegerField(null=True, blank=True)
+    # Tokens of the memory block; null: the server's default.
+    recall_budget = models.PositiveIntegerField(null=True, blank=True)
+    # How sure the observer must be of an event that becomes active by itself; null: none does.
+    event_confidence = models.FloatField(null=True, blank=True, default=0.8, db_default=0.8)
 
     class Meta:
         verbose_name_plural = "owner settings"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(recall_budget__isnull=True) | Q(recall_budget__range=(200, 8000)),
+                name="settings_recall_budget",
+            ),
+            # Lower than policy's own bound would let in what the observer itself doubts.
+            models.CheckConstraint(
+                condition=Q(event_confidence__isnull=True) | Q(event_confidence__range=(0.8, 1)),
+                name="settings_event_confidence",
+            ),
+        ]
         triggers = [
             kept("Settings go with their owner, who is never deleted."),
             fixed("owner", name="settings_fixed", message="Settings stay with their owner."),
@@ -98,6 +113,16 @@ class Agent(models.Model):
     reads = models.CharField(max_length=16, choices=Reads, default=Reads.OWN_AND_GLOBAL)
     is_default = models.BooleanField(default=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
+    # Deleted: its conversations keep it, what is learned from them goes to the heir.
+    retired_at = models.DateTimeField(null=True, blank=True)
+    heir = models.ForeignKey(
+        "self",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_constraint=False,  # composite with the owner, see the migration
+    )
 
     class Meta:
         ordering = ["name", "id"]
@@ -114,6 +139,12 @@ class Agent(models.Model):
             models.CheckConstraint(
                 condition=Q(reads__in=["own", "own_and_global", "all"]), name="agent_reads_known"
             ),
+            models.CheckConstraint(
+                condition=Q(retired_at__isnull=True, heir__isnull=True)
+                | Q(retired_at__isnull=False, heir__isnull=False, is_default=False),
+                name="agent_retired_with_heir",
+            ),
+            models.CheckConstraint(condition=~Q(heir=F("id")), name="agent_heir_is_another"),
         ]
         triggers = [
             fixed("id", "owner", name="agent_fixed", message="An agent never changes its owner."),
@@ -122,6 +153,13 @@ class Agent(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def acting(self) -> "Agent":
+        """Itself, or whoever stands for it since it was deleted."""
+        agent = self
+        while agent.heir is not None:
+            agent = agent.heir
+        return agent
 
 
 class ApiKey(models.Model):
@@ -241,6 +279,12 @@ class AuditEvent(models.Model):
             models.Index(fields=["table", "row_id", "id"], name="audit_row"),
             # What happened to one owner's memory, newest first.
             models.Index(fields=["owner_id", "-id"], name="audit_owner"),
+            # When facts changed their state: the dashboard counts back from it.
+            models.Index(
+                fields=["owner_id", "at"],
+                condition=Q(table="memory_fact", after__has_key="state"),
+                name="audit_fact_states",
+            ),
         ]
 
     def __str__(self) -> str:
