@@ -138,6 +138,10 @@ class ScriptedLlm:
         """For a reply that depends on the handles in the question."""
         self._answers["ReflectorReply"] = decide
 
+    def answer_with(self, task: str, decide: Callable[[Recorded], Reply]) -> None:
+        """For a reply that depends on the question."""
+        self._answers[task] = decide
+
     def asked(self, task: str) -> list[Recorded]:
         return [request for request in self.requests if request.task == task]
 
