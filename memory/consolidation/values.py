@@ -12,7 +12,8 @@ class Change:
     sentence of ours and never quotes memory text, and so does no value of `detail`.
 
     `facts`: what was changed or made, the main one first. `objects`: rows that are no facts (cases,
-    profiles). `sources`: the facts that it rests on, which stay as they are.
+    profiles). `sources`: the facts that it rests on, which stay as they are. `archives`: how many
+    active facts it archives. `held`: planned, but past a breaker, so that a person is asked.
     """
 
     stage: str
@@ -23,3 +24,5 @@ class Change:
     sources: tuple[UUID, ...] = ()
     reversible: bool = True
     detail: Detail = field(default_factory=dict)
+    archives: int = 0
+    held: bool = False

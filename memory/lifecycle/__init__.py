@@ -8,8 +8,9 @@ audit trail with its actor and reason. The database refuses whatever they would 
 from memory.lifecycle.ageing import ask_later, decay, end, reconfirm, undo_decay
 from memory.lifecycle.births import propose, supersede
 from memory.lifecycle.decisions import confirm, confirm_with_edit, correct, reconsider, reject
-from memory.lifecycle.folding import fold, unfold
+from memory.lifecycle.folding import absorb, fold, unfold
 from memory.lifecycle.merges import merge
+from memory.lifecycle.returns import barred, refuse_purged_facts
 from memory.lifecycle.rows import version
 from memory.lifecycle.sendback import quarantine, reinstate, unsay
 from memory.lifecycle.upkeep import (
@@ -31,6 +32,7 @@ from memory.lifecycle.values import (
     EntityRef,
     LifecycleError,
     NotAllowed,
+    Purged,
     Scope,
     Source,
     Stale,
@@ -46,13 +48,16 @@ __all__ = [
     "EntityRef",
     "LifecycleError",
     "NotAllowed",
+    "Purged",
     "Scope",
     "Source",
     "Stale",
     "Tombstoned",
+    "absorb",
     "add_evidence",
     "archive",
     "ask_later",
+    "barred",
     "confirm",
     "confirm_with_edit",
     "correct",
@@ -65,6 +70,7 @@ __all__ = [
     "quarantine",
     "reconfirm",
     "reconsider",
+    "refuse_purged_facts",
     "reinforce",
     "reinstate",
     "reject",

@@ -1,10 +1,11 @@
 """Two active facts in the same words become one, and come apart again."""
 
 from datetime import datetime
+from uuid import UUID
 
 from agents.audit import Actor
 from agents.gate import require_on
-from memory.lifecycle.corrections import follow, open_correction_of
+from memory.lifecycle.corrections import follow, open_correction_of, open_targets
 from memory.lifecycle.rows import (
     copy_sources,
     fresh,
@@ -44,6 +45,21 @@ def fold(*, twin: Fact, into: Fact, actor: Actor, reason: str = "") -> Fact:
         return kept
 
 
+def absorb(*, twin: Fact, into: Fact, actor: Actor, reason: str = "") -> Fact:
+    """The same among candidates: the twin is archived as a duplicate.
+
+    Raises NotAllowed (not the same words, scope or kind), Conflict (no longer pending), MemoryOff.
+    """
+    with transition(into.owner, actor, reason):
+        require_on(into.owner)
+        kept, row = in_state(into, State.PENDING), in_state(twin, State.PENDING)
+        if not are_twins(kept, row) or _aims(kept) != _aims(row):
+            raise NotAllowed("Only the same words about the same thing are folded.")
+        copy_sources(row, kept)
+        set_aside(row, ArchivedReason.DUPLICATE)
+        return kept
+
+
 def unfold(*, twin: Fact, confirmed_at: datetime, actor: Actor, reason: str = "") -> Fact:
     """The twin is active again beside the fact that it was folded into, which was confirmed then.
 
@@ -69,6 +85,10 @@ def unfold(*, twin: Fact, confirmed_at: datetime, actor: Actor, reason: str = ""
             last_confirmed_at=max(kept.last_confirmed_at, confirmed_at),
         )
         return fresh(row)
+
+
+def _aims(correction: Fact) -> set[UUID]:
+    return {target.pk for target in open_targets(correction)}
 
 
 def are_twins(one: Fact, other: Fact) -> bool:

@@ -55,6 +55,8 @@ _SMALL_WORDS = listed("""
     her their its that this they he she it who which user user's users
     der die das ein eine le la les un une des el los las uno una il lo i gli o os um uma de het een
 """)
+# Two in Danish, ten in Turkish.
+_ALSO_NUMBERS = ("to", "on")
 _CASED = re.compile(r"[^\W\d_]")
 _TOKEN = re.compile(r"[^\s\"“”„«»()\[\]{}<>;,!?…—–]+")
 _UNSPACED_CHAR = re.compile(f"[{UNSPACED}]")
@@ -76,8 +78,25 @@ def differs(new: str, old: str) -> Difference | None:
     return _order_or_detail(new_words, old_words)
 
 
+def negations(text: str) -> int:
+    """How often a text says no."""
+    spelled = unicodedata.normalize("NFKC", text).casefold()
+    said = sum(word in _NEGATIONS for word in words(text))
+    return max(said, len(_NEGATED.findall(spelled)))
+
+
+def shared_words(one: str, other: str) -> float:
+    """The share of the shorter statement's words of content that the other has too."""
+    first, second = (
+        {word for word in words(text) if word not in _SMALL_WORDS} for text in (one, other)
+    )
+    return len(first & second) / (min(len(first), len(second)) or 1)
+
+
 def _numbers(tokens: list[str]) -> Counter[str]:
-    return Counter(number for token in tokens if (number := number_in(token)))
+    english = "the" in tokens or "user" in tokens
+    counted = (token for token in tokens if not (english and token in _ALSO_NUMBERS))
+    return Counter(number for token in counted if (number := number_in(token)))
 
 
 def _new_names(new: str, old_words: list[str]) -> list[str]:

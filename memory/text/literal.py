@@ -7,10 +7,12 @@ from memory.text.words import words
 _ARTICLES = {"english": frozenset(("a", "an", "the"))}
 
 
-def same_words(one: str, other: str, language: str) -> bool:
+def telling_words(text: str, language: str) -> tuple[str, ...]:
     """`language` names a Postgres text search configuration, as a fact has it."""
     articles = _ARTICLES.get(language, frozenset())
-    first, second = (
-        [word for word in words(text) if word not in articles] for text in (one, other)
-    )
-    return first == second != []
+    return tuple(word for word in words(text) if word not in articles)
+
+
+def same_words(one: str, other: str, language: str) -> bool:
+    first = telling_words(one, language)
+    return bool(first) and first == telling_words(other, language)
