@@ -13,7 +13,9 @@ class ConsolidationSchedule(models.Model):
     """Due by the last run, not by when a process started (memory/consolidation/due.py)."""
 
     owner = models.OneToOneField(User, on_delete=models.PROTECT, primary_key=True, related_name="+")
-    # The beginning of the newest attempt, and of the newest complete daily run.
+    # A person asked for a run, and none has begun since.
+    requested_at = models.DateTimeField(null=True)
+    # The beginning of the newest attempt, and of the newest run of all stages.
     last_started_at = models.DateTimeField(null=True)
     last_run_at = models.DateTimeField(null=True)
     # The merge stage goes through an owner's facts in turn; the newest one it has looked at.
