@@ -168,7 +168,13 @@ CELERY_WORKER_TIMER_PRECISION = 0.5
 CELERY_BEAT_SCHEDULE = {
     # A sweep that no worker took within its minute is worth nothing: the next one looks again.
     "sweep": {"task": "memory.tasks.sweep", "schedule": 60.0, "options": {"expires": 55}},
+    "bulk": {"task": "memory.tasks.sweep_bulk", "schedule": 60.0, "options": {"expires": 55}},
     "embed": {"task": "memory.tasks.embed_missing", "schedule": 60.0, "options": {"expires": 55}},
+    "consolidate": {
+        "task": "memory.tasks.sweep_consolidation",
+        "schedule": 60.0,
+        "options": {"expires": 55},
+    },
 }
 
 LOG_LEVEL = env.str("LOG_LEVEL", default="INFO").upper()

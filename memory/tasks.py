@@ -8,10 +8,22 @@ from django.utils import timezone
 from agents import audit
 from memory.extraction import due
 from memory.extraction.run import extract_if_due
+from memory.tasks_consolidation import consolidate_owner, sweep_consolidation
+from memory.tasks_bulk import sweep_bulk, work_at_bulk
 from memory.tasks_embedding import embed_facts, embed_missing
 from memory.tasks_recall import count_recalled
 
-__all__ = ["count_recalled", "embed_facts", "embed_missing", "extract_conversation", "sweep"]
+__all__ = [
+    "consolidate_owner",
+    "count_recalled",
+    "embed_facts",
+    "embed_missing",
+    "extract_conversation",
+    "sweep",
+    "sweep_bulk",
+    "sweep_consolidation",
+    "work_at_bulk",
+]
 
 # The next sweep finds again what nobody took up.
 EXPIRES = 55

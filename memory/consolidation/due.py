@@ -10,6 +10,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from agents import gate
@@ -41,9 +42,20 @@ def due(now: datetime) -> QuerySet[OwnerSettings]:
         ran = ConsolidationSchedule.objects.filter(last_run_at__gte=last_hour(now, name))
         waiting |= Q(time_zone=name) & ~Q(owner__in=ran.values("owner"))
     tried = ConsolidationSchedule.objects.filter(last_started_at__gt=now - REST)
-    return OwnerSettings.objects.filter(waiting, _memory_on()).exclude(
-        owner__in=tried.values("owner")
-    )
+    asked = ConsolidationSchedule.objects.filter(requested_at__isnull=False)
+    daily = waiting & ~Q(owner__in=tried.values("owner"))
+    return OwnerSettings.objects.filter(daily | Q(owner__in=asked.values("owner")), _memory_on())
+
+
+def ask_for_run(owner: User, now: datetime) -> None:
+    """The next sweep takes it up. Raises MemoryOff."""
+    with transaction.atomic():
+        gate.require_on(owner)
+        ConsolidationSchedule.objects.update_or_create(owner=owner, defaults={"requested_at": now})
+
+
+def is_asked_for(owner: User) -> bool:
+    return ConsolidationSchedule.objects.filter(owner=owner, requested_at__isnull=False).exists()
 
 
 def last_hour(now: datetime, zone: str) -> datetime:

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from agents.audit import Actor
 from agents.models import User
+from memory.cases import stage as cases
 from memory.consolidation import (
     archive_episodic,
     decay_semantic,
@@ -52,6 +53,7 @@ STAGES: Sequence[Stage] = (
         decay_semantic.STAGE, "Ask again about old facts", decay_semantic.run, decay_semantic.undo
     ),
     Stage(demote_pending.STAGE, "Drop weak candidates", demote_pending.run, demote_pending.undo),
+    Stage(cases.STAGE, "Write cases", cases.run, cases.undo),
 )
 
 

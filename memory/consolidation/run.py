@@ -69,8 +69,9 @@ def consolidate_if_due(owner_id: UUID) -> ConsolidationRun | None:
     owner = User.objects.filter(pk=owner_id).first()
     if owner is None or not due.is_due(owner, now):
         return None
+    trigger = Trigger.REQUEST if due.is_asked_for(owner) else Trigger.DAILY
     try:
-        return consolidate(owner=owner, now=now, trigger=Trigger.DAILY)
+        return consolidate(owner=owner, now=now, trigger=trigger)
     except (MemoryOff, LeaseTaken):
         return None
 
@@ -104,9 +105,9 @@ def _begin(
         require_on(owner)
         lost = ConsolidationRun.objects.filter(owner=owner, state=State.RUNNING)
         lost.update(state=State.LOST, finished_at=now)
-        if trigger == Trigger.DAILY:
+        if _is_whole(stages):
             ConsolidationSchedule.objects.update_or_create(
-                owner=owner, defaults={"last_started_at": now}
+                owner=owner, defaults={"last_started_at": now, "requested_at": None}
             )
         return ConsolidationRun.objects.create(
             owner=owner,
@@ -164,15 +165,19 @@ def _end(journal: Journal, stages: Sequence[Stage]) -> None:
     with transaction.atomic():
         run.save(update_fields=["state", "errors", "finished_at", "stopped_by", "counts"])
         if run.state in (State.DONE, State.FAILED):
-            _settle(run, journal)
+            _settle(run, journal, stages)
 
 
-def _settle(run: ConsolidationRun, journal: Journal) -> None:
+def _settle(run: ConsolidationRun, journal: Journal, stages: Sequence[Stage]) -> None:
     """The newest list of what is held back stands for the older ones."""
     older = ConsolidationChange.objects.filter(owner=run.owner, held=True, stage__in=run.stages)
     older.exclude(run=run).delete()
-    if run.trigger == Trigger.DAILY:
+    if _is_whole(stages):
         ConsolidationSchedule.objects.filter(owner=run.owner).update(last_run_at=journal.now)
+
+
+def _is_whole(stages: Sequence[Stage]) -> bool:
+    return {stage.name for stage in stages} >= {stage.name for stage in STAGES}
 
 
 def _counts(journal: Journal) -> dict[str, dict[str, int]]:
