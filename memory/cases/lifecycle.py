@@ -4,7 +4,6 @@ As those of a fact: one transaction each, serialised with all of the owner's, gu
 and revision it starts from, told to the audit trail; the database refuses the rest.
 """
 
-from collections.abc import Iterable
 from typing import Any
 
 from django.conf import settings
@@ -13,7 +12,6 @@ from django.db.models import QuerySet
 from agents.audit import Actor, acting
 from agents.gate import require_on
 from agents.models import Agent, User
-from conversations.models import Message
 from memory.cases.values import CaseConflict, CaseDraft, SameCase
 from memory.lifecycle.rows import need_person, need_some_person, transition
 from memory.lifecycle.values import NotAllowed, Tombstoned
@@ -55,7 +53,7 @@ def propose(*, draft: CaseDraft, actor: Actor, reason: str = "") -> Case:
             created_at=now,
             happened_at=draft.happened_at,
         )
-        _attach(case, draft.sources)
+        _attach(case, draft)
         return case
 
 
@@ -75,11 +73,14 @@ def refuse_return(owner: User, draft: CaseDraft) -> None:
         raise SameCase(existing)
 
 
-def add_sources(*, case: Case, messages: Iterable[Message], actor: Actor, reason: str = "") -> int:
-    """More messages that tell of it: how many. Raises CaseConflict (no longer live), MemoryOff."""
+def add_sources(*, case: Case, draft: CaseDraft, actor: Actor, reason: str = "") -> int:
+    """The messages of another exchange that tells of it: how many are new. The text stays.
+
+    Raises CaseConflict (no longer live), MemoryOff.
+    """
     with transition(case.owner, actor, reason):
         require_on(case.owner)
-        return _attach(_in_state(case, *LIVE), messages)
+        return _attach(_in_state(case, *LIVE), draft)
 
 
 def confirm(*, case: Case, actor: Actor, reason: str = "", seen: int | None = None) -> Case:
@@ -230,11 +231,12 @@ def _refuse_twin(case: Case) -> None:
         raise SameCase(twin)
 
 
-def _attach(case: Case, messages: Iterable[Message]) -> int:
+def _attach(case: Case, draft: CaseDraft) -> int:
     known = set(case.sources.values_list("message_id", flat=True))
-    new = {message.pk: message for message in messages if message.pk not in known}
+    new = {message.pk: message for message in draft.sources if message.pk not in known}
     CaseSource.objects.bulk_create(
-        CaseSource(owner_id=case.owner_id, case=case, message=message) for message in new.values()
+        CaseSource(owner_id=case.owner_id, case=case, message=message, cited=pk in draft.cited)
+        for pk, message in new.items()
     )
     return len(new)
 

@@ -5,16 +5,15 @@ No transaction is open while a model thinks. The gate, the lease and the mark up
 conversation was read are checked again in the one that writes.
 """
 
-import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from django.db import transaction
 from django.utils import timezone
 
-from agents.audit import POLICY, acting
-from agents.gate import MemoryOff, require_on
+from agents.audit import POLICY, Actor
+from agents.gate import require_on
 from agents.models import User
 from conversations.models import Conversation, Message
 from memory import llm
@@ -23,52 +22,69 @@ from memory.cases.due import due
 from memory.cases.find import classify, part_of, write
 from memory.cases.neighbours import on_file
 from memory.cases.schema import Exchange
+from memory.cases.scope import cases_of
 from memory.cases.screen import Again, Dropped, Verdict, judge
 from memory.cases.values import CaseConflict, CaseDraft, SameCase
+from memory.consolidation.journal import Journal, journal_of
 from memory.consolidation.values import Change, Detail
 from memory.extraction.apply import WindowChanged
-from memory.extraction.decide import Meter
-from memory.extraction.lease import Lease, LeaseLost, hold, leased, renew
+from memory.extraction.lease import leased, renew
 from memory.extraction.windows import Window, still_stands, window_after
 from memory.lifecycle.values import Tombstoned
-from memory.models import Case, CaseReading
-from memory.vocabulary import Gate
+from memory.models import Case, CaseReading, ConsolidationChange
+from memory.vocabulary import CaseArchivedReason, Gate
 
 STAGE = "cases"
+NOTHING, READ, PROPOSE, EVIDENCE, DROP, FAILED = (
+    "nothing", "read", "propose", "evidence", "drop", "failed"
+)  # fmt: skip
 # Stretches of at most 20 messages that one run reads; the others are the next day's.
 WINDOWS = 20
 # A stretch that fails so often is passed over; a run that meets so many failures ends.
 ATTEMPTS = 3
 FAILURES = 3
 NO_MODEL = "No language model is configured, so no cases are written."
-
-logger = logging.getLogger(__name__)
+WORTH_IT = "An exchange worth keeping; the case waits for you."
+ON_FILE = "Another exchange tells of a case that is on file."
 
 
 def run(*, owner: User, now: datetime, dry_run: bool = False) -> list[Change]:
-    """Reads what is new since the last run. Raises MemoryOff, LeaseTaken, before anything is read.
+    """Reads what is new since the last run. Raises MemoryOff and LeaseTaken before anything is
+    read, LlmError when the model fails: what was done before it stands.
 
     A dry run asks no model: it lists what would be read.
     """
     with transaction.atomic():
         require_on(owner)
     if not any(map(llm.configured, (llm.GENERAL, llm.PRIVATE))):
-        return [Change(STAGE, "nothing", NO_MODEL, reversible=False)]
+        return [Change(STAGE, NOTHING, NO_MODEL, reversible=False)]
     conversations = list(due(owner, now)[:WINDOWS])
     if dry_run:
         return [_would_read(conversation) for conversation in conversations]
     if not conversations:
         return []
-    with leased(owner) as lease:
-        return _Pass(lease).over(conversations)
+    journal = journal_of(owner, now)
+    before = len(journal.noted)
+    with leased(owner):
+        _Pass(journal).over(conversations)
+    return journal.noted[before:]
+
+
+def undo(change: ConsolidationChange, actor: Actor) -> None:
+    """What nobody has decided over is withdrawn. Raises LifecycleError."""
+    case = cases_of(change.owner).select_related("owner").filter(pk=change.others[0]).first()
+    if case is None:
+        raise lifecycle.NotAllowed("The case was purged since.")
+    why = CaseArchivedReason.UNDONE
+    lifecycle.archive(case=case, why=why, actor=actor, reason="consolidation undone")
 
 
 def _would_read(conversation: Conversation) -> Change:
     unread = conversation.last_seq - conversation.case_seq  # type: ignore[attr-defined]
     return Change(
         STAGE,
-        "read",
-        "Would be read for exchanges worth keeping",
+        READ,
+        "Would be read for exchanges worth keeping.",
         objects=(conversation.pk,),
         reversible=False,
         detail={"messages": unread},
@@ -79,39 +95,29 @@ def _would_read(conversation: Conversation) -> Change:
 class _Pass:
     """One run of the stage."""
 
-    lease: Lease
-    changes: list[Change] = field(default_factory=list)
-    meter: Meter = field(default_factory=Meter)
+    journal: Journal
     windows: int = 0
     failures: int = 0
+    born: list[Case] = field(default_factory=list)
 
-    def over(self, conversations: Iterable[Conversation]) -> list[Change]:
-        """What is written stays, and is listed, whatever stops the rest."""
+    def over(self, conversations: Iterable[Conversation]) -> None:
         try:
             for conversation in conversations:
-                if self.is_done:
-                    break
-                self._read_on(conversation)
-        except (MemoryOff, LeaseLost) as stop:
-            why = "Memory was switched off" if isinstance(stop, MemoryOff) else "Another run began"
-            self._stopped(f"{why}; the rest waits for the next run.")
-        return [*self.changes, self._summary()]
-
-    @property
-    def is_done(self) -> bool:
-        return self.windows >= WINDOWS or self.failures >= FAILURES
+                if self.windows < WINDOWS:
+                    self._read_on(conversation)
+        finally:
+            vectors.store(self.born)
 
     def _read_on(self, conversation: Conversation) -> None:
         seq: int = conversation.case_seq  # type: ignore[attr-defined]
-        while not self.is_done and (window := window_after(conversation, seq)) is not None:
+        while self.windows < WINDOWS and (window := window_after(conversation, seq)) is not None:
             self.windows += 1
             try:
-                verdicts = self._judge(window)
-                self.changes += _apply(window, verdicts, self.lease)
-            except llm.LlmError as error:
+                self._apply(window, self._judge(window))
+            except (llm.LlmBadReply, llm.LlmRefused) as error:
                 self._failed(window, error)
                 return
-            except WindowChanged:
+            except WindowChanged:  # the next run sees how it is then
                 return
             seq = window.last_seq
 
@@ -119,50 +125,49 @@ class _Pass:
         if not _could_hold_a_case(window):
             return []
         route = llm.route_for(window.conversation)
-        if route is None:
+        if route is None:  # taken away meanwhile
             raise WindowChanged
-        renew(self.lease)
-        with self.meter.counting():
-            found = classify(window, route)
-        self.meter.add(found.usage)
-        return [self._written(window, exchange, route) for exchange in found.reply.exchanges]
+        self._renew()
+        found = self.journal.count(lambda: classify(window, route))
+        return [self._written(window, exchange, route) for exchange in found.exchanges]
 
     def _written(self, window: Window, exchange: Exchange, route: llm.Route) -> Verdict:
         part = part_of(window, exchange)
         if part is None:
             return Dropped(Gate.BAD_HANDLE)
         known = on_file(window.conversation, exchange.goal)
-        renew(self.lease)
-        with self.meter.counting():
-            written = write(part, known, route)
-        self.meter.add(written.usage)
-        return judge(written.reply, part, known)
+        self._renew()
+        reply = self.journal.count(lambda: write(part, known, route))
+        return judge(reply, part, known)
+
+    def _renew(self) -> None:
+        with leased(self.journal.owner) as lease:
+            renew(lease)
+
+    def _apply(self, window: Window, verdicts: Sequence[Verdict]) -> None:
+        """All or nothing. Raises MemoryOff, LeaseLost, WindowChanged: then nothing was written.
+
+        Order of locks: the owner's switch, the lease, the conversation, then facts and cases.
+        """
+        with self.journal.step(f"cases of conversation {window.conversation.pk}"):
+            _move_mark(window)
+            if not still_stands(window):
+                raise WindowChanged
+            written = [_write(verdict, window) for verdict in verdicts]
+            for change, _ in written:
+                self.journal.note(change)
+        self.born += [case for _, case in written if case is not None]
 
     def _failed(self, window: Window, error: llm.LlmError) -> None:
-        """A stretch that the model can't read must not stop the others for ever; one that is down
-        is not the stretch's fault."""
+        """A stretch that the model can't read must not stop the others for ever."""
         self.failures += 1
-        if isinstance(error, llm.LlmUnavailable | llm.LlmRateLimited):
-            self.failures = FAILURES
-        elif _count_failure(window):
-            self._stopped(f"{error} The stretch is passed over.", window)
-            return
-        self._stopped(str(error), window)
-
-    def _stopped(self, why: str, window: Window | None = None) -> None:
-        about = (window.conversation.pk,) if window else ()
-        self.changes.append(Change(STAGE, "stopped", why[:300], objects=about, reversible=False))
-
-    def _summary(self) -> Change:
-        usage = self.meter.usage
-        detail: Detail = {
-            "windows": self.windows,
-            "llm_calls": usage.calls,
-            "input_tokens": usage.input_tokens,
-            "output_tokens": usage.output_tokens,
-        }
-        what = "1 stretch" if self.windows == 1 else f"{self.windows} stretches"
-        return Change(STAGE, "read", f"Read {what} for cases", reversible=False, detail=detail)
+        with self.journal.step("a stretch could not be read for cases"):
+            given_up = _count_failure(window)
+            why = f"{error} The stretch is passed over." if given_up else str(error)
+            about = (window.conversation.pk,)
+            self.journal.note(Change(STAGE, FAILED, why[:300], objects=about, reversible=False))
+        if self.failures >= FAILURES:
+            raise error
 
 
 def _could_hold_a_case(window: Window) -> bool:
@@ -171,22 +176,6 @@ def _could_hold_a_case(window: Window) -> bool:
         return True
     spoken = {message.from_owner for message in window.messages}
     return spoken == {True, False}
-
-
-def _apply(window: Window, verdicts: Sequence[Verdict], lease: Lease) -> list[Change]:
-    """All or nothing. Raises MemoryOff, LeaseLost, WindowChanged: then nothing was written.
-
-    Order of locks: the owner's switch, the lease, the conversation, then facts and cases.
-    """
-    with acting(POLICY, f"cases of conversation {window.conversation.pk}"):
-        require_on(window.conversation.owner)
-        hold(lease)
-        _move_mark(window)
-        if not still_stands(replace(window, messages=tuple(window.numbered.values()))):
-            raise WindowChanged
-        written = [_write(verdict, window) for verdict in verdicts]
-    vectors.store([case for _, case in written if case is not None])
-    return [change for change, _ in written]
 
 
 def _move_mark(window: Window) -> None:
@@ -223,7 +212,7 @@ def _write(verdict: Verdict, window: Window) -> tuple[Change, Case | None]:
             return _proposed(case), case
         if isinstance(verdict, Again):
             lifecycle.add_sources(
-                case=verdict.case, messages=verdict.draft.sources, actor=POLICY, reason=reason
+                case=verdict.case, draft=verdict.draft, actor=POLICY, reason=reason
             )
             return _again(verdict.case), None
         return _dropped(verdict.gate, window), None
@@ -239,22 +228,19 @@ def _write(verdict: Verdict, window: Window) -> tuple[Change, Case | None]:
 
 
 def _proposed(case: Case) -> Change:
-    why = "An exchange worth keeping; the case waits for you"
     detail: Detail = {"conversation": str(case.conversation_id), "quality": str(case.quality)}
-    return Change(STAGE, "proposed", why, objects=(case.pk,), detail=detail)
+    return Change(STAGE, PROPOSE, WORTH_IT, objects=(case.pk,), detail=detail)
 
 
 def _again(case: Case) -> Change:
-    why = "Another exchange tells of a case that is on file"
-    return Change(STAGE, "evidence", why, objects=(case.pk,), reversible=False)
+    return Change(STAGE, EVIDENCE, ON_FILE, objects=(case.pk,), reversible=False)
 
 
 def _dropped(gate: Gate, window: Window) -> Change:
-    why = f"A case was dropped: {gate.label.lower()}"
     return Change(
         STAGE,
-        "dropped",
-        why,
+        DROP,
+        f"A case was dropped: {gate.label}.",
         objects=(window.conversation.pk,),
         reversible=False,
         detail={"gate": gate.value},

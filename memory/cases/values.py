@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
 from agents.models import Agent
 from conversations.models import Conversation, Message
@@ -12,7 +13,11 @@ from memory.vocabulary import Quality, State, Withheld
 
 @dataclass(frozen=True, slots=True)
 class CaseDraft:
-    """A case before its birth. `language` names a Postgres text search configuration."""
+    """A case before its birth. `language` names a Postgres text search configuration.
+
+    `sources` are all messages that the writer saw, so that a purge of any finds the case; `cited`
+    are the ids of those that prove it.
+    """
 
     conversation: Conversation
     goal: str
@@ -26,13 +31,15 @@ class CaseDraft:
     language: str
     happened_at: datetime
     sources: tuple[Message, ...]
+    cited: frozenset[UUID]
     withheld_for: tuple[Withheld, ...] = ()
     withheld_detail: str = ""
     prompt_version: str = ""
 
     @property
     def agent(self) -> Agent:
-        return self.conversation.agent
+        """Whoever stands for a deleted assistant."""
+        return self.conversation.agent.acting()
 
 
 @dataclass(eq=False)

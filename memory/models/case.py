@@ -175,7 +175,7 @@ class Case(models.Model):
 
 
 class CaseSource(models.Model):
-    """A message that a case rests on."""
+    """A message of the exchange that a case tells of; `cited` are those that prove it."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
@@ -185,6 +185,7 @@ class CaseSource(models.Model):
     message = models.ForeignKey(
         Message, on_delete=models.PROTECT, related_name="case_sources", db_constraint=False
     )
+    cited = models.BooleanField(default=True)
 
     class Meta:
         ordering = ["case", "id"]
@@ -199,6 +200,7 @@ class CaseSource(models.Model):
                 "owner",
                 "case",
                 "message",
+                "cited",
                 name="case_source_fixed",
                 message="A source is never changed.",
             ),

@@ -62,9 +62,7 @@ def scripted(llm: ScriptedLlm, **changes: Any) -> None:
 
 
 def read(agent: Agent, now: datetime = NOW, **options: Any) -> list[Change]:
-    """What the stage did, but for its summary."""
-    changes = stage.run(owner=agent.owner, now=now, **options)
-    return [change for change in changes if change.action != "read" or options]
+    return stage.run(owner=agent.owner, now=now, **options)
 
 
 def actions(changes: list[Change]) -> list[str]:

@@ -12,12 +12,16 @@ from agents.gate import MemoryOff
 from agents.models import AuditEvent, OwnerSettings
 from conversations.models import Message
 from memory.cases import lifecycle, stage
+from memory.consolidation.registry import Stage
+from memory.consolidation.run import Trigger, consolidate
+from memory.consolidation.undo import CannotUndo, undo_change
 from memory.extraction.due import IDLE
+from memory.llm import LlmBadReply, LlmUnavailable
 from memory.models import Case, CaseReading, CaseSource, Tombstone
 from memory.text import tombstone_digest
-from memory.vocabulary import State, Withheld
+from memory.vocabulary import CaseArchivedReason, State, Withheld
 from tests.factories import CaseFactory, MessageFactory
-from tests.llm_server import fails
+from tests.llm_server import answers, fails
 from tests.memory.case_replies import (
     ADVISED,
     ASKED,
@@ -40,16 +44,19 @@ def test_an_exchange_worth_keeping_waits_as_a_case_with_its_messages(llm, agent)
     scripted(llm)
     [change] = read(agent)
     case = Case.objects.get()
-    assert (change.action, change.objects, change.reversible) == ("proposed", (case.pk,), True)
+    assert (change.action, change.objects, change.reversible) == ("propose", (case.pk,), True)
     assert (case.owner, case.agent, case.conversation) == (agent.owner, agent, talk)
     for name, value in a_case(tags=["bicycle", "repair"]).items():
         if name not in {"messages", "language", "same_as"}:
             assert getattr(case, name) == value, name
     assert (case.state, case.withheld_for, case.language) == (State.PENDING, [], "english")
-    assert [row.message.seq for row in case.sources.all()] == [1, 3]
+    assert [(row.message.seq, row.cited) for row in case.sources.order_by("message__seq")] == [
+        (1, True), (2, False), (3, True),
+    ]  # fmt: skip
     assert case.happened_at == talk.messages.get(seq=3).sent_at
     assert case.prompt_version == "case-writer-v1"
     event = AuditEvent.objects.get(table="memory_case")
+    assert event.after is not None
     assert (event.actor, event.after["goal"]) == ("policy", case.goal)
 
 
@@ -95,7 +102,7 @@ def test_a_case_that_breaks_a_rule_is_dropped_and_its_neighbour_kept(llm, agent,
     other = {"goal": "Clean the chain of the bicycle", "messages": [2], "outcome": "It is silent."}
     llm.script("CaseWriterReply", written(**changes), written(**other))
     dropped, kept = read(agent)
-    assert (dropped.action, dropped.detail) == ("dropped", {"gate": gate})
+    assert (dropped.action, dropped.detail) == ("drop", {"gate": gate})
     assert kept.objects == (Case.objects.get().pk,)
 
 
@@ -153,12 +160,12 @@ def test_a_reply_outside_the_form_writes_nothing_and_is_tried_again(llm, agent, 
     llm.script("CaseClassifierReply", found((1, 3)))
     llm.script("CaseWriterReply", written(**changes), written(**changes))
     [change] = read(agent)
-    assert change.action == "stopped"
+    assert change.action == "failed"
     assert not Case.objects.exists()
     reading = CaseReading.objects.get()
     assert (reading.seq, reading.failures) == (0, 1)
     scripted(llm)
-    assert actions(read(agent)) == ["proposed"]
+    assert actions(read(agent)) == ["propose"]
 
 
 @pytest.mark.parametrize(
@@ -167,7 +174,7 @@ def test_a_reply_outside_the_form_writes_nothing_and_is_tried_again(llm, agent, 
 def test_the_bounds_themselves_are_allowed(llm, agent, goal, actors):
     exchange(agent)
     scripted(llm, goal=goal, actors=actors, lessons="", context="y" * 500, outcome="z" * 10)
-    assert actions(read(agent)) == ["proposed"]
+    assert actions(read(agent)) == ["propose"]
 
 
 def test_a_stretch_that_the_model_can_not_read_is_given_up_after_three_runs(llm, agent):
@@ -175,7 +182,7 @@ def test_a_stretch_that_the_model_can_not_read_is_given_up_after_three_runs(llm,
     for _ in range(3):
         llm.script("CaseClassifierReply", found((1, 3)))
         llm.script("CaseWriterReply", written(goal=""), written(goal=""))
-        assert actions(read(agent)) == ["stopped"]
+        assert actions(read(agent)) == ["failed"]
     assert read(agent) == []
     assert CaseReading.objects.get().seq == 3
 
@@ -184,9 +191,20 @@ def test_a_model_that_is_down_costs_no_attempt_and_ends_the_run(llm, agent):
     exchange(agent)
     exchange(agent)
     llm.script("CaseClassifierReply", fails(503))
-    [stopped] = read(agent)
-    assert (stopped.action, len(llm.requests)) == ("stopped", 1)
+    with pytest.raises(LlmUnavailable):
+        read(agent)
+    assert len(llm.requests) == 1
     assert not CaseReading.objects.exists()
+
+
+def test_a_run_that_meets_three_bad_stretches_ends(llm, agent):
+    for _ in range(4):
+        exchange(agent)
+    llm.answer_with("CaseClassifierReply", lambda request: answers({"nothing": 1}))
+    with pytest.raises(LlmBadReply):
+        read(agent)
+    assert len(llm.requests) == 6
+    assert [row.failures for row in CaseReading.objects.all()] == [1, 1, 1]
 
 
 def test_with_no_model_it_does_nothing_and_says_so(settings, agent):
@@ -261,7 +279,7 @@ def test_the_same_case_again_is_one_more_source(llm, agent):
     exchange(agent)
     scripted(llm)
     assert actions(read(agent)) == ["evidence"]
-    assert (Case.objects.count(), CaseSource.objects.count()) == (1, 4)
+    assert (Case.objects.count(), CaseSource.objects.count()) == (1, 6)
 
 
 def _handle_of(llm, case):
@@ -278,7 +296,7 @@ def test_the_writer_sees_what_is_on_file_and_names_it_by_handle(llm, agent, stat
     llm.answer_with("CaseWriterReply", lambda request: written(same_as=1, goal="Fix the tyre."))
     [change] = read(agent)
     assert _handle_of(llm, case) == 1
-    assert change.action == ("dropped" if state == State.REJECTED else "evidence")
+    assert change.action == ("drop" if state == State.REJECTED else "evidence")
     assert Case.objects.count() == 1
 
 
@@ -286,7 +304,7 @@ def test_what_was_rejected_or_forgotten_is_not_proposed_again(llm, alice, agent)
     by = person(alice)
     for decide in (
         lambda case: lifecycle.reject(case=case, actor=by),
-        lambda case: lifecycle.archive(case=case, why="forgotten", actor=by),
+        lambda case: lifecycle.archive(case=case, why=CaseArchivedReason.FORGOTTEN, actor=by),
     ):
         exchange(agent)
         goal = f"Mend the tyre of bicycle number {Case.objects.count()}"
@@ -295,7 +313,7 @@ def test_what_was_rejected_or_forgotten_is_not_proposed_again(llm, alice, agent)
         decide(Case.objects.order_by("pk").last())
         exchange(agent)
         scripted(llm, goal=goal.upper())
-        assert actions(read(agent)) == ["dropped"]
+        assert actions(read(agent)) == ["drop"]
 
 
 @pytest.mark.parametrize("part", ["goal", "approach", "lessons"])
@@ -318,7 +336,7 @@ def test_a_digest_of_a_mission_can_be_a_case(llm, agent):
     )
     llm.script("CaseClassifierReply", found((1, 1)))
     llm.script("CaseWriterReply", written(messages=[1]))
-    assert actions(read(agent)) == ["proposed"]
+    assert actions(read(agent)) == ["propose"]
 
 
 def test_one_run_reads_no_more_than_its_share(llm, agent, monkeypatch):
@@ -326,8 +344,8 @@ def test_one_run_reads_no_more_than_its_share(llm, agent, monkeypatch):
     for day in range(3):
         exchange(agent, f"{ASKED} ({day})", ADVISED)
     llm.answer_with("CaseClassifierReply", lambda request: found())
-    summary = stage.run(owner=agent.owner, now=NOW)[-1]
-    assert summary.detail["windows"] == 2
+    read(agent)
+    assert len(llm.requests) == 2
     assert "(2)" in llm.requests[0].user
     read(agent)
     assert "(0)" in llm.requests[-1].user
@@ -344,9 +362,35 @@ def test_nothing_of_memory_is_logged_or_listed(llm, agent, caplog):
         assert word not in repr(changes)
 
 
+def test_a_run_of_consolidation_lists_it_and_can_take_it_back(llm, alice, agent):
+    talk = exchange(agent)
+    scripted(llm)
+    chosen = Stage(stage.STAGE, "Cases", stage.run, stage.undo)
+    run = consolidate(owner=alice, now=NOW, trigger=Trigger.REQUEST, stages=[chosen])
+    case = Case.objects.get()
+    [change] = run.changes.all()
+    assert (change.action, change.others, run.counts["llm"]["calls"]) == ("propose", [case.pk], 2)
+    undo_change(change=change, actor=person(alice))
+    case.refresh_from_db()
+    assert (case.state, case.archived_reason) == (State.ARCHIVED, "undone")
+    lifecycle.restore(case=case, actor=person(alice))
+    lifecycle.confirm(case=case, actor=person(alice))
+    assert CaseReading.objects.get().conversation == talk
+
+
+def test_what_was_decided_over_is_not_taken_back_with_its_run(llm, alice, agent):
+    exchange(agent)
+    scripted(llm)
+    chosen = Stage(stage.STAGE, "Cases", stage.run, stage.undo)
+    run = consolidate(owner=alice, now=NOW, trigger=Trigger.REQUEST, stages=[chosen])
+    lifecycle.confirm(case=Case.objects.get(), actor=person(alice))
+    with pytest.raises(CannotUndo, match="already decided"):
+        undo_change(change=run.changes.get(), actor=person(alice))
+
+
 def test_the_future_is_the_callers(llm, agent):
     """The stage goes by the moment it is given, not by the machine's clock."""
     exchange(agent, last_activity_at=timezone.now() + timedelta(days=700))
     scripted(llm)
     assert read(agent) == []
-    assert actions(read(agent, now=timezone.now() + timedelta(days=701))) == ["proposed"]
+    assert actions(read(agent, now=timezone.now() + timedelta(days=701))) == ["propose"]
