@@ -9,6 +9,7 @@ from agents import keys
 from agents.accounts import furnish
 from agents.audit import acting, person
 from agents.desk_admin import AuditedAdmin, ReadOnlyAdmin, signed_in
+from agents.long_lists import RecentValues
 from agents.models import Agent, ApiKey, AuditEvent, OwnerSettings, SignInToken, TextAccess, User
 
 
@@ -121,7 +122,7 @@ class SignInTokenAdmin(ReadOnlyAdmin[SignInToken]):
 class AuditEventAdmin(ReadOnlyAdmin[AuditEvent]):
     owner_field = "owner_id"
     list_display = ("at", "action", "table", "row_id", "actor", "reason", "context")
-    list_filter = ("action", "table")
+    list_filter = ("action", ("table", RecentValues))
     date_hierarchy = "at"
     search_fields = ("row_id",)
     id_fields = ()
@@ -137,7 +138,7 @@ class TextAccessAdmin(ReadOnlyAdmin[TextAccess]):
     holds_text = False
     id_fields = ("owner", "reader")
     list_display = ("at", "reader", "owner", "table", "rows", "row_id")
-    list_filter = ("table",)
+    list_filter = (("table", RecentValues),)
     list_select_related = ("owner", "reader")
     search_fields = ("=row_id", "reader__username", "owner__username")
     date_hierarchy = "at"

@@ -6,6 +6,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from agents.desk_admin import ReadOnlyAdmin
+from agents.long_lists import RecentValues
 from conversations.models import (
     Conversation,
     Import,
@@ -23,7 +24,7 @@ CUT = 120  # characters of a text that a list shows
 @admin.register(Import)
 class ImportAdmin(ReadOnlyAdmin[Import]):
     list_display = ("file_name", "format", "owner", "started_at", "finished_at", "counts")
-    list_filter = ("format", ("finished_at", admin.EmptyFieldListFilter))
+    list_filter = (("format", RecentValues), ("finished_at", admin.EmptyFieldListFilter))
     list_select_related = ("owner",)
     search_fields = ("file_name", "owner__username")
     date_hierarchy = "started_at"
@@ -44,7 +45,7 @@ class ConversationAdmin(ReadOnlyAdmin[Conversation]):
     )
     list_filter = (
         ("stuck_at", admin.EmptyFieldListFilter),
-        "source",
+        ("source", RecentValues),
         "read_only",
         "sensitive",
         "due_trigger",
@@ -102,7 +103,7 @@ class IndexedPassageAdmin(ReadOnlyAdmin[IndexedPassage]):
     holds_text = False
     id_fields = ("passage", "conversation_id")
     list_display = ("passage_id", "conversation_id", "stretch", "place", "language", "owner")
-    list_filter = ("language",)
+    list_filter = (("language", RecentValues),)
     list_select_related = ("owner",)
 
 
@@ -118,7 +119,7 @@ class PassageEmbeddingAdmin(ReadOnlyAdmin[PassageEmbedding]):
     holds_text = False
     id_fields = ("passage",)
     list_display = ("passage_id", "model", "owner")
-    list_filter = ("model",)
+    list_filter = (("model", RecentValues),)
     list_select_related = ("owner",)
     exclude = ("vector",)
 

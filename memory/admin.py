@@ -1,16 +1,10 @@
 """Every table of the memory. States change only through the lifecycle's actions."""
 
-from collections.abc import Callable
-from functools import partial
-from typing import Any
+from django.contrib import admin
 
-from django.contrib import admin, messages
-from django.db.models import QuerySet
-from django.http import HttpRequest
-
-from agents.audit import person
-from agents.desk_admin import ReadOnlyAdmin, ReadOnlyInline, signed_in
-from memory import lifecycle
+from agents.desk_admin import ReadOnlyAdmin, ReadOnlyInline
+from agents.long_lists import RecentValues
+from memory import admin_bulk, admin_facts  # noqa: F401  (they register theirs)
 from memory.models import (
     CorrectionTarget,
     DroppedCandidate,
@@ -18,119 +12,22 @@ from memory.models import (
     EntityAlias,
     Evidence,
     ExtractionRun,
-    Fact,
     FactEmbedding,
     FactEntity,
     FactUsage,
+    Heartbeat,
     OwnerLease,
     RecalledAhead,
     RecalledFact,
     Tombstone,
 )
-from memory.review.search import matching
-from memory.sensitive.hidden import show_hidden
-from memory.vocabulary import ArchivedReason
-
-REASON = "done in the admin"
-
-
-class EvidenceInline(ReadOnlyInline):
-    model = Evidence
-    fields = ("message", "quote", "created_at")
-    fk_name = "fact"
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        return super().get_queryset(request).select_related("message")
-
-
-class TargetInline(ReadOnlyInline):
-    model = CorrectionTarget
-    fields = ("target", "open")
-    fk_name = "fact"
-    verbose_name_plural = "would supersede"
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        return super().get_queryset(request).select_related("target")
-
-
-@admin.register(Fact)
-class FactAdmin(ReadOnlyAdmin[Fact]):
-    list_display = (
-        "says",
-        "state",
-        "kind",
-        "owner",
-        "agent",
-        "origin",
-        "confidence",
-        "pinned",
-        "prompt_version",
-        "created_at",
-    )
-    list_filter = ("state", "kind", "origin", "pinned", "archived_reason")
-    list_select_related = ("owner", "agent")
-    search_fields = ("statement",)
-    search_help_text = "An id (its own, its run's or conversation's), or words in the statement"
-    id_fields = ("pk", "run", "conversation")
-    date_hierarchy = "created_at"
-    exclude = ("search",)
-    inlines = (EvidenceInline, TargetInline)
-    actions = ("confirm", "reject", "archive", "restore", "reconsider")
-
-    @admin.display(description="statement", ordering="statement")
-    def says(self, fact: Fact) -> str:
-        return show_hidden(fact.statement)
-
-    def by_words(self, request: HttpRequest, rows: QuerySet[Any], words: str) -> QuerySet[Any]:
-        return matching(rows, words)
-
-    def has_review_permission(self, request: HttpRequest) -> bool:
-        return signed_in(request).has_perm("memory.change_fact")
-
-    @admin.action(description="Confirm", permissions=["review"])
-    def confirm(self, request: HttpRequest, queryset: QuerySet[Fact]) -> None:
-        _each(request, queryset, "Confirmed", lifecycle.confirm)
-
-    @admin.action(description="Reject", permissions=["review"])
-    def reject(self, request: HttpRequest, queryset: QuerySet[Fact]) -> None:
-        _each(request, queryset, "Rejected", lifecycle.reject)
-
-    @admin.action(description="Forget (archive)", permissions=["review"])
-    def archive(self, request: HttpRequest, queryset: QuerySet[Fact]) -> None:
-        step = partial(lifecycle.archive, why=ArchivedReason.FORGOTTEN)
-        _each(request, queryset, "Archived", step)
-
-    @admin.action(description="Restore", permissions=["review"])
-    def restore(self, request: HttpRequest, queryset: QuerySet[Fact]) -> None:
-        _each(request, queryset, "Restored", lifecycle.restore)
-
-    @admin.action(description="Reconsider", permissions=["review"])
-    def reconsider(self, request: HttpRequest, queryset: QuerySet[Fact]) -> None:
-        _each(request, queryset, "Waiting again", lifecycle.reconsider)
-
-
-def _each(
-    request: HttpRequest, facts: QuerySet[Fact], done: str, step: Callable[..., Fact]
-) -> None:
-    """Each row is a transaction of its own; one that is refused stops no other, and says why."""
-    actor = person(signed_in(request))
-    changed = 0
-    for fact in facts.select_related("owner"):
-        try:
-            step(fact=fact, actor=actor, reason=REASON)
-        except lifecycle.LifecycleError as refusal:
-            messages.error(request, f"{show_hidden(fact.statement)} – {refusal}")
-        else:
-            changed += 1
-    if changed:
-        messages.success(request, f"{done}: {changed}")
 
 
 @admin.register(Evidence)
 class EvidenceAdmin(ReadOnlyAdmin[Evidence]):
     list_display = ("quote", "fact", "message", "owner", "created_at")
     list_select_related = ("fact", "message", "owner")
-    search_fields = ("fact__statement",)
+    search_fields = ("=fact__pk",)
     search_help_text = "An id: its own, its fact's or its message's"
     id_fields = ("pk", "fact", "message")
     date_hierarchy = "created_at"
@@ -143,7 +40,7 @@ class CorrectionTargetAdmin(ReadOnlyAdmin[CorrectionTarget]):
     list_display = ("fact", "target", "open", "owner")
     list_filter = ("open",)
     list_select_related = ("fact", "target", "owner")
-    search_fields = ("fact__statement",)
+    search_fields = ("=fact__pk",)
 
 
 @admin.register(FactEmbedding)
@@ -151,7 +48,7 @@ class FactEmbeddingAdmin(ReadOnlyAdmin[FactEmbedding]):
     holds_text = False
     id_fields = ("fact",)
     list_display = ("fact", "model", "owner")
-    list_filter = ("model",)
+    list_filter = (("model", RecentValues),)
     list_select_related = ("fact", "owner")
     exclude = ("vector",)
 
@@ -226,7 +123,13 @@ class ExtractionRunAdmin(ReadOnlyAdmin[ExtractionRun]):
         "output_tokens",
         "error",
     )
-    list_filter = ("state", "trigger", "observer", "prompt_version", "route")
+    list_filter = (
+        "state",
+        "trigger",
+        ("observer", RecentValues),
+        ("prompt_version", RecentValues),
+        ("route", RecentValues),
+    )
     list_select_related = ("conversation", "owner")
     search_fields = ("=conversation__external_id", "owner__username")
     search_help_text = "An id, or a conversation's external id"
@@ -267,3 +170,11 @@ class RecalledFactAdmin(ReadOnlyAdmin[RecalledFact]):
     list_display = ("fact", "conversation", "recalled_at", "owner")
     list_select_related = ("fact", "conversation", "owner")
     date_hierarchy = "recalled_at"
+
+
+@admin.register(Heartbeat)
+class HeartbeatAdmin(ReadOnlyAdmin[Heartbeat]):
+    holds_text = False
+    id_fields = ()
+    list_display = ("host", "at", "embedding_model")
+    search_fields = ("host",)

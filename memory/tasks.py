@@ -8,8 +8,8 @@ from django.utils import timezone
 from agents import audit
 from memory.extraction import due
 from memory.extraction.run import extract_if_due
-from memory.tasks_consolidation import consolidate_owner, sweep_consolidation
 from memory.tasks_bulk import sweep_bulk, work_at_bulk
+from memory.tasks_consolidation import consolidate_owner, sweep_consolidation
 from memory.tasks_embedding import embed_facts, embed_missing
 from memory.tasks_recall import count_recalled
 

@@ -140,6 +140,22 @@ class Trigger(TextChoices):
     BACKFILL = "backfill", "Backfill"
 
 
+class Repair(TextChoices):
+    """What bulk repair does to each chosen fact. The labels are those of the admin's actions."""
+
+    CONFIRM = "confirm", "Confirm"
+    REJECT = "reject", "Reject"
+    ARCHIVE = "archive", "Forget (archive)"
+    RESTORE = "restore", "Restore"
+    RECONSIDER = "reconsider", "Reconsider"
+    MOVE = "move", "Move to another assistant"
+    PROMOTE = "promote", "Make global"
+    MERGE = "merge", "Merge into one"
+    REEMBED = "reembed", "Make the vector anew"
+    READ_AGAIN = "read_again", "Read the source again"
+    PURGE = "purge", "Purge"
+
+
 class Quality(TextChoices):
     """How the exchange of a case ended."""
 

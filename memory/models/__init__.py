@@ -1,3 +1,4 @@
+from memory.models.bulk import BulkItem, BulkJob
 from memory.models.case import Case, CaseEmbedding, CaseReading, CaseSource
 from memory.models.consolidation import (
     ConsolidationChange,
@@ -19,9 +20,11 @@ from memory.models.heartbeat import Heartbeat
 from memory.models.merging import EntityMerge
 from memory.models.profile import Profile, ProfileCitation, ProfileSentence
 from memory.models.recalled import RecalledAhead
-from memory.models.terms import FactTerm
+from memory.models.terms import FactCount, FactTerm
 
 __all__ = [
+    "BulkItem",
+    "BulkJob",
     "Case",
     "CaseEmbedding",
     "CaseReading",
@@ -38,6 +41,7 @@ __all__ = [
     "Evidence",
     "ExtractionRun",
     "Fact",
+    "FactCount",
     "FactEmbedding",
     "FactEntity",
     "FactTerm",

@@ -20,6 +20,8 @@ class ExtractionRun(models.Model):
         LOST = "lost"
         # A person told the cursor to pass over the window.
         SKIPPED = "skipped"
+        # It was applied; since then the conversation is read again.
+        REPEATED = "repeated"
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")

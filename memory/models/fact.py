@@ -128,6 +128,7 @@ class Fact(models.Model):
 
     class Meta:
         ordering = ["-created_at", "-id"]
+        permissions = [("purge_fact", "Can purge facts")]
         constraints = [
             models.UniqueConstraint(fields=["owner", "id"], name="fact_owner_id"),
             # One live fact per text and scope is an exclusion constraint of the first migration,

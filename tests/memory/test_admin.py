@@ -12,6 +12,7 @@ from django.urls import reverse
 from agents.models import Agent, ApiKey, AuditEvent, OwnerSettings, User
 from conversations.models import Import, Passage
 from memory.models import (
+    BulkJob,
     CorrectionTarget,
     DroppedCandidate,
     Entity,
@@ -24,7 +25,7 @@ from memory.models import (
     RecalledFact,
     Tombstone,
 )
-from memory.vocabulary import ArchivedReason, EntityType, Gate, State, Trigger
+from memory.vocabulary import EntityType, Gate, State, Trigger
 from tests.factories import MONDAY, ApiKeyFactory, ConversationFactory, FactFactory, UserFactory
 from tests.memory.candidates import candidate
 
@@ -140,45 +141,13 @@ def test_it_searches_and_shows_a_row_and_lets_nothing_be_deleted(bosss, agent, m
     assert bosss.post(url(model, "delete", row.pk), {"post": "yes"}).status_code == 403
 
 
-def act(client: "Client", action: str, *facts: Fact) -> str:
+def act(client: "Client", action: str, *facts: Fact) -> None:
+    """Chosen in the list, looked at, and started on the page that shows what would change."""
     data = {"action": action, "_selected_action": [str(fact.pk) for fact in facts]}
-    return client.post(url(Fact), data, follow=True).content.decode()
-
-
-@pytest.mark.parametrize(
-    ("action", "before", "after"),
-    [
-        ("confirm", State.PENDING, State.ACTIVE),
-        ("reject", State.PENDING, State.REJECTED),
-        ("archive", State.ACTIVE, State.ARCHIVED),
-        ("restore", State.ARCHIVED, State.ACTIVE),
-        ("reconsider", State.REJECTED, State.PENDING),
-    ],
-)
-def test_its_actions_go_through_the_lifecycle_and_say_what_became_of_each_row(
-    bosss, boss, agent, action, before, after
-):
-    good = candidate(agent, "The user keeps bees.", state=before)
-    wrong = State.REJECTED if before != State.REJECTED else State.ACTIVE
-    bad = candidate(agent, "The user keeps <b>wasps</b>.", state=wrong)
-    page = act(bosss, action, good, bad)
-    good.refresh_from_db()
-    bad.refresh_from_db()
-    assert good.state == after
-    assert bad.state == wrong
-    assert ": 1<" in page
-    assert "The user keeps &lt;b&gt;wasps&lt;/b&gt;. – This was already decided" in page
-    event = AuditEvent.objects.filter(row_id=str(good.pk)).first()
-    assert event is not None
-    assert event.actor == f"person:{boss.pk}"
-    assert event.reason == "done in the admin"
-
-
-def test_its_actions_forget_so_that_it_is_not_learned_again(bosss, agent):
-    fact = candidate(agent, "The user keeps bees.", state=State.ACTIVE)
-    act(bosss, "archive", fact)
-    fact.refresh_from_db()
-    assert fact.archived_reason == ArchivedReason.FORGOTTEN
+    client.post(url(Fact), data)
+    job = BulkJob.objects.first()
+    if job is not None:
+        client.post(url(BulkJob, "start", job.pk))
 
 
 def test_it_finds_a_fact_by_its_words_and_by_its_conversation(bosss, agent):

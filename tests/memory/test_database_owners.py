@@ -17,6 +17,8 @@ from conversations.models import (
     ShownPassages,
 )
 from memory.models import (
+    BulkItem,
+    BulkJob,
     Case,
     CaseEmbedding,
     CaseReading,
@@ -85,6 +87,7 @@ def a_row_of_everything(owner: User) -> World:
     case = CaseFactory.create(conversation=conversation)
     profile = Profile.objects.create(**mine, agent=agent, digest="x", written_by="m")
     sentence = ProfileSentence.objects.create(**mine, profile=profile, place=1, text="x")
+    job = BulkJob.objects.create(**mine, started_by=owner, step="move", agent=agent)
     rows: list[models.Model] = [
         agent, key, imported, conversation, message, run, old, entity,
         passage,
@@ -108,6 +111,8 @@ def a_row_of_everything(owner: User) -> World:
         CaseEmbedding.objects.create(**mine, case=case, model="m", vector=[1.0]),
         CaseReading.objects.create(**mine, conversation=conversation),
         Derivation.objects.create(**mine, fact=pending, source=old),
+        job,
+        BulkItem.objects.create(**mine, job=job, fact_id=old.pk, seen=old.state),
         Reflection.objects.create(**mine, agent=agent, digest="x"),
         profile,
         sentence,
@@ -133,7 +138,10 @@ FRESH: dict[str, dict[str, Any]] = {
     },
 }  # fmt: skip
 # They hold no pointer but the one to their owner.
-ALONE = {"agents_ownersettings", "agents_textaccess", "memory_ownerlease", "memory_tombstone"}
+ALONE = {
+    "agents_ownersettings", "agents_textaccess", "memory_factcount", "memory_ownerlease",
+    "memory_tombstone",
+}  # fmt: skip
 AN_END = {
     "state": "archived", "archived_from": "active", "archived_reason": "superseded",
     "reviewed_at": timezone.now(),
