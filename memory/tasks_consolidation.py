@@ -1,5 +1,6 @@
 """The daily run. Hints may be lost or come twice; who is due is in the database."""
 
+import logging
 from uuid import UUID
 
 from celery import shared_task
@@ -11,6 +12,8 @@ from memory.consolidation.run import consolidate_if_due
 
 # The next sweep finds again what nobody took up.
 EXPIRES = 55
+
+logger = logging.getLogger(__name__)
 
 
 @shared_task(name="memory.tasks.sweep_consolidation")
@@ -29,3 +32,11 @@ def consolidate_owner(owner_id: str) -> None:
         consolidate_if_due(UUID(owner_id))
     finally:
         audit.context.reset(token)
+
+
+def hint(owner_id: UUID) -> None:
+    """The sweep finds it anyway, within a minute."""
+    try:
+        consolidate_owner.apply_async((str(owner_id),), expires=EXPIRES, retry=False)
+    except Exception as error:  # a broker fails in as many ways as there are brokers
+        logger.warning("No hint for a run (%s); the sweep will.", type(error).__qualname__)

@@ -1,5 +1,7 @@
 """What consolidation did, and when it is due. Ids and numbers only: no row holds memory text."""
 
+from collections import Counter
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
@@ -72,6 +74,15 @@ class ConsolidationRun(models.Model):
 
     def __str__(self) -> str:
         return f"{self.state} consolidation {self.id}"
+
+    @property
+    def did(self) -> str:
+        """A line for lists: "2 archive, 1 decay"."""
+        totals: Counter[str] = Counter()
+        for stage, actions in self.counts.items():
+            if stage != "llm":
+                totals.update(actions)
+        return ", ".join(f"{n} {action.replace('_', ' ')}" for action, n in totals.items())
 
 
 class ConsolidationChange(models.Model):
