@@ -1,6 +1,7 @@
 from django.urls import path
 from django.views.generic import RedirectView
 
+from memory.consolidation import urls as consolidation
 from memory.pages import conversations, facts, recall, runs
 from memory.review import views as review
 
@@ -30,6 +31,7 @@ urlpatterns = [
     path(
         "conversations/<uuid:conversation_id>/skip/", conversations.skip, name="conversation-skip"
     ),
+    *consolidation.urlpatterns,
     path("recall/", recall.recall_page, name="recall"),
     path("runs/", runs.runs, name="runs"),
     path("runs/<uuid:run_id>/", runs.run, name="run"),
