@@ -3,16 +3,11 @@ from django.views.generic import RedirectView
 
 from memory.consolidation import urls as consolidation
 from memory.pages import conversations, facts, recall, runs
-from memory.review import views as review
+from memory.review import urls as review
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="review"), name="home"),
-    path("review/", review.review, name="review"),
-    path("review/<uuid:fact_id>/", review.candidate, name="candidate"),
-    path("review/<uuid:fact_id>/confirm/", review.confirm, name="confirm"),
-    path("review/<uuid:fact_id>/edit/", review.edit, name="edit"),
-    path("review/<uuid:fact_id>/reject/", review.reject, name="reject"),
-    path("review/<uuid:fact_id>/take-back/", review.take_back, name="take-back"),
+    *review.urlpatterns,
     path("facts/", facts.facts, name="facts"),
     path("facts/<uuid:fact_id>/", facts.fact, name="fact"),
     path("facts/<uuid:fact_id>/correct/", facts.correct, name="fact-correct"),

@@ -3,7 +3,8 @@
 "use strict";
 
 (() => {
-  const FIELDS = "input:not([type=hidden]), textarea, select, [contenteditable]";
+  const FIELDS = "input:not([type=hidden], [type=checkbox]), textarea, select, [contenteditable]";
+  const FIRST = "[data-first], input:not([type=hidden]), textarea";
   const cards = () => [...document.querySelectorAll("[data-card]")];
 
   function focusCard(card) {
@@ -11,11 +12,14 @@
     card.scrollIntoView({ block: "nearest" });
   }
 
+  // Past the last card, and before the first, lie other pages.
   function move(step) {
     const all = cards();
     const at = all.indexOf(document.activeElement.closest("[data-card]"));
     const next = at < 0 ? all[step > 0 ? 0 : all.length - 1] : all[at + step];
-    if (next) focusCard(next);
+    if (next) return focusCard(next);
+    document.querySelector(step > 0 ? "[data-next]" : "[data-previous]")?.click();
+    if (step > 0) document.querySelector("[data-after-cards]")?.focus();
   }
 
   function press(key) {
@@ -24,8 +28,16 @@
     if (!control) return false;
     control.click();
     const fold = control.closest("details");
-    if (fold && control.matches("summary")) fold.querySelector(FIELDS)?.focus();
+    if (fold && control.matches("summary")) fold.querySelector(FIRST)?.focus();
     return true;
+  }
+
+  // The latest outcome on the page; without one, the list of what was decided.
+  function undo() {
+    const all = [...document.querySelectorAll("[data-undo]")];
+    const at = (button) => Number(button.dataset.undo);
+    const latest = all.reduce((last, button) => (!last || at(button) > at(last) ? button : last), null);
+    (latest ?? document.querySelector("[data-decided]"))?.click();
   }
 
   function escape() {
@@ -49,6 +61,7 @@
     if (event.key === "j") move(1);
     else if (event.key === "k") move(-1);
     else if (event.key === "?") help();
+    else if (event.key === "u" && !event.repeat) undo();
     else if (event.key.length !== 1 || event.repeat || !press(event.key)) return;
     event.preventDefault();
   });
@@ -57,4 +70,6 @@
     if (event.target.closest("[data-keys-help]")) help();
   });
   document.querySelectorAll("[data-keys-help]").forEach((button) => { button.hidden = false; });
+  // One card at a time: that one is meant.
+  document.querySelector(".one [data-card]")?.focus({ preventScroll: true });
 })();

@@ -10,7 +10,15 @@
     subjects.set(ctx, ctx.sourceElement.closest("[id^=fact-]")?.id);
   });
 
+  // The count is part of the answer; the title follows it.
+  function retitle() {
+    const count = document.getElementById("waiting-count")?.firstChild?.textContent.trim();
+    const title = document.title.trim().replace(/^\(\d+\+?\)\s*/, "");
+    document.title = count ? `(${count}) ${title}` : title;
+  }
+
   document.addEventListener("htmx:after:swap", (event) => {
+    retitle();
     const here = document.getElementById(subjects.get(event.detail.ctx));
     // Whoever went on meanwhile keeps their place; only a focus that the swap took away is moved.
     if (!here || document.activeElement !== document.body) return;

@@ -7,11 +7,15 @@ from django import forms
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.utils import timezone
 
-from memory.lifecycle import Edit
+from agents.access import agents_of
+from agents.models import Agent
+from memory.lifecycle import Edit, Scope
 from memory.models import Fact
+from memory.review.masking import masked
 from memory.vocabulary import Kind, Precision, Tag
 
 MAX_STATEMENT = 500
+EVERYBODY = "all"  # for every assistant
 # In every zone the days around these can still be stored.
 BOUNDS = [MinValueValidator(date(1000, 1, 1)), MaxValueValidator(date(9998, 12, 31))]
 
@@ -31,6 +35,8 @@ class EditForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 3, "autofocus": True}),
     )
     kind = forms.ChoiceField(choices=Kind.choices)
+    # Left out, it stays where it is.
+    scope = forms.ChoiceField(label="Who may read it", required=False)
     since = forms.DateField(label="Holds from", required=False, widget=Day, validators=BOUNDS)
     until = forms.DateField(
         label="Holds until, this day included", required=False, widget=Day, validators=BOUNDS
@@ -42,9 +48,19 @@ class EditForm(forms.Form):
     )
     pinned = forms.BooleanField(label="Pin it: it rides along on every turn", required=False)
 
+    def __init__(self, agents: dict[str, Agent], *args: Any, **values: Any) -> None:
+        super().__init__(*args, **values)
+        self.agents = agents
+        choices = [(EVERYBODY, "All assistants")]
+        choices += [(key, f"Only {agent.name}") for key, agent in agents.items()]
+        self.fields["scope"].choices = choices  # type: ignore[attr-defined]
+
     @classmethod
-    def of(cls, fact: Fact, data: Any = None) -> "EditForm":
-        return cls(data, initial=_initial(fact), auto_id=f"id-{fact.pk}-%s", label_suffix="")
+    def of(cls, fact: Fact, data: Any = None, **initial: Any) -> "EditForm":
+        agents = {str(agent.pk): agent for agent in agents_of(fact.owner)}
+        initial = _initial(fact) | initial
+        auto_id = f"id-{fact.pk}-%s"
+        return cls(agents, data, initial=initial, auto_id=auto_id, label_suffix="")
 
     def clean_statement(self) -> str:
         statement = " ".join(str(self.cleaned_data["statement"]).split())
@@ -71,17 +87,43 @@ class EditForm(forms.Form):
             valid_until=_end(values["until"]) if "until" in dated else fact.valid_until,
             valid_precision=Precision.DAY if dated else Precision(fact.valid_precision),
             pinned=values["pinned"],
+            scope=self._scope(),
         )
+
+    def _scope(self) -> Scope | None:
+        chosen = self.cleaned_data["scope"]
+        return Scope(self.agents.get(chosen)) if chosen else None
 
 
 class RejectForm(forms.Form):
     reason = forms.CharField(max_length=200, required=False)
 
 
+class SnoozeForm(forms.Form):
+    """`wait`: "day", "week", or else until the day `until`, on the owner's clock."""
+
+    wait = forms.ChoiceField(
+        choices=[("day", "Tomorrow"), ("week", "Next week"), ("date", "Until")], required=False
+    )
+    until = forms.DateField(required=False, widget=Day, validators=BOUNDS)
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or self.cleaned_data
+        today = timezone.localdate()
+        days = {"day": 1, "week": 7}.get(values.get("wait") or "")
+        day = today + timedelta(days=days) if days else values.get("until")
+        if "until" not in self.errors and (day is None or day <= today):
+            self.add_error("until", "Choose a day after today.")
+        values["moment"] = _start(day)
+        return values
+
+
 def _initial(fact: Fact) -> dict[str, Any]:
     return {
-        "statement": fact.statement,
+        # A secret is not typed out for who edits it either.
+        "statement": masked(fact.statement)[0],
         "kind": fact.kind,
+        "scope": str(fact.agent_id) if fact.agent_id else EVERYBODY,
         "since": _day(fact.valid_from),
         "until": _day(last_moment(fact.valid_until)),
         "tags": fact.tags,

@@ -17,6 +17,8 @@ from memory.vocabulary import State
 
 PAGE = 20
 NO_CONVERSATION = "-"
+# Nobody needs to know how many more there are, and counting them is not free.
+COUNTED = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +33,58 @@ class Group:
 class QueuePage:
     groups: list[Group]
     next_key: str
+    previous_key: str = ""
+
+    @property
+    def cards(self) -> list[Card]:
+        return [card for group in self.groups for card in group.cards]
+
+
+def pending(owner: User) -> QuerySet[Fact]:
+    return facts_of(owner).filter(state=State.PENDING)
 
 
 def waiting(owner: User, now: datetime) -> QuerySet[Fact]:
     awake = Q(snoozed_until__isnull=True) | Q(snoozed_until__lte=now)
-    return facts_of(owner).filter(awake, state=State.PENDING)
+    return pending(owner).filter(awake)
 
 
-def page(owner: User, now: datetime, after: str = "") -> QueuePage:
+def snoozed(owner: User, now: datetime) -> QuerySet[Fact]:
+    """The next one to come back first."""
+    asleep = pending(owner).filter(snoozed_until__gt=now)
+    return asleep.select_related("agent", "conversation").order_by("snoozed_until", "pk")
+
+
+def count(owner: User, now: datetime) -> int:
+    """COUNTED stands for that many or more."""
+    return waiting(owner, now)[:COUNTED].count()
+
+
+def oldest_waiting(owner: User, now: datetime) -> datetime | None:
+    """Since when the candidate that has waited longest has been waiting."""
+    rows = waiting(owner, now).order_by("created_at", "pk")
+    return rows.values_list("created_at", flat=True).first()
+
+
+def page(owner: User, now: datetime, after: str = "", size: int = PAGE) -> QueuePage:
     """The candidates that follow the key `after`; a key that makes no sense starts anew."""
-    facts = list(_with_details(_after(waiting(owner, now), after))[: PAGE + 1])
-    shown, more = facts[:PAGE], len(facts) > PAGE
+    rows = _after(waiting(owner, now), after)
+    facts = list(with_details(rows)[: size + 1])
+    shown, more = facts[:size], len(facts) > size
     return QueuePage(groups=groups(shown), next_key=key(shown[-1]) if more else "")
+
+
+def before(owner: User, now: datetime, fact: Fact) -> Fact | None:
+    """The candidate that stands before this one."""
+    rows, conversation = waiting(owner, now), fact.conversation_id
+    direct = rows.filter(conversation__isnull=True).order_by("-pk")
+    if conversation is None:
+        return direct.filter(pk__lt=fact.pk).first()
+    # The first condition is what the index can start from.
+    later = rows.filter(conversation__gte=conversation).filter(
+        Q(conversation__gt=conversation) | Q(pk__lt=fact.pk)
+    )
+    return later.order_by("conversation_id", "-pk").first() or direct.first()
 
 
 def groups(facts: Sequence[Fact]) -> list[Group]:
@@ -55,7 +97,7 @@ def groups(facts: Sequence[Fact]) -> list[Group]:
 
 def one(fact: Fact) -> Card:
     """The card of a single candidate, with what it needs loaded anew."""
-    return card(_with_details(facts_of(fact.owner).filter(pk=fact.pk)).get(), None)
+    return card(with_details(facts_of(fact.owner).filter(pk=fact.pk)).get())
 
 
 def key(fact: Fact) -> str:
@@ -87,7 +129,7 @@ def _parse(after: str) -> tuple[UUID | None, UUID] | None:
         return None
 
 
-def _with_details(facts: QuerySet[Fact]) -> QuerySet[Fact]:
+def with_details(facts: QuerySet[Fact]) -> QuerySet[Fact]:
     """All that a card shows, in a number of queries that does not grow with the rows."""
     targets = CorrectionTarget.objects.filter(open=True).select_related("target__agent")
     evidence = Evidence.objects.select_related("message")

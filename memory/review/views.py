@@ -1,51 +1,113 @@
-"""The review queue: a page of candidates, and the steps that a person takes on one of them.
-
-Each step answers an htmx request with what takes the place of the card, and any other request with
-a redirect back to where the person was. Losing a race is an answer of its own: 409.
-"""
+"""The review queue: a page of candidates, and the steps that a person takes on one of them."""
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
-from urllib.parse import urldefrag
 from uuid import UUID
 
-from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.formats import date_format
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from agents import audit
-from agents.desk import DeskRequest, back, came_from, desk
-from agents.gate import allowed
+from agents.desk import DeskRequest, back, desk
 from conversations.access import conversations_of
-from memory import lifecycle, llm
+from memory import lifecycle
 from memory.access import fact_of
+from memory.lifecycle import Edit, Scope
 from memory.models import Fact
-from memory.review import queue
-from memory.review.forms import EditForm, RejectForm
+from memory.pages.paging import newest_first
+from memory.review import around, decided, queue
+from memory.review.answers import (
+    ONE,
+    PAGE,
+    mode,
+    place,
+    refuse,
+    refused_step,
+    result,
+    settled,
+    show,
+)
+from memory.review.cards import card
+from memory.review.forms import EVERYBODY, EditForm, RejectForm, SnoozeForm
+from memory.scope import facts_of
 from memory.vocabulary import State
 
-PAGE = "memory/review.html"
+VIEWS = (ONE, "list")
 
 
 @require_GET
 @desk
 def review(request: DeskRequest) -> HttpResponse:
-    now = timezone.now()
-    page = queue.page(request.user, now, after=request.GET.get("after", ""))
-    context = {"page": page, "here": request.get_full_path(), **_mode(request)}
-    if not page.groups:
+    view = request.GET.get("view", "")
+    if view in VIEWS:
+        request.session["review_view"] = view
+    elif request.session.get("review_view") == ONE:
+        return redirect(f"{reverse('review')}?view={ONE}")
+    context = _one_page(request) if view == ONE else _list_page(request)
+    context |= {"here": request.get_full_path(), "one": view == ONE, **mode(request)}
+    if not context["page"].groups:
         context["started"] = conversations_of(request.user).exists()
     return render(request, PAGE, context)
+
+
+def _list_page(request: DeskRequest) -> dict[str, Any]:
+    after = request.GET.get("after", "")
+    return {"page": queue.page(request.user, timezone.now(), after=after)}
+
+
+def _one_page(request: DeskRequest) -> dict[str, Any]:
+    """`at` names a candidate to stand at, where it still waits; `after` what it follows."""
+    now, user = timezone.now(), request.user
+    page = queue.page(user, now, after=request.GET.get("after", ""), size=1)
+    at = _uuid(request.GET.get("at", ""))
+    wanted = queue.waiting(user, now).filter(pk=at).first() if at else None
+    if wanted is not None:
+        page = queue.QueuePage(queue.groups([queue.one(wanted).fact]), next_key="")
+    elif not page.cards:
+        page = queue.page(user, now, size=1)
+    if not page.cards:
+        return {"page": page}
+    card = page.cards[0]
+    return {
+        "page": page,
+        "card": card,
+        "next_key": queue.key(card.fact),
+        "previous": queue.before(user, now, card.fact),
+    }
+
+
+@require_GET
+@never_cache
+def waiting_count(request: HttpRequest) -> HttpResponse:
+    """Asked for by every open page now and then, so that its count stays true. Who is signed out
+    by now keeps the page: there is no answer."""
+    if not request.user.is_authenticated:
+        return HttpResponse(status=204)
+    return render(request, "memory/_count_now.html", {})
 
 
 @require_GET
 @desk
 def candidate(request: DeskRequest, fact_id: UUID) -> HttpResponse:
-    return _show(request, fact_of(request.user, fact_id))
+    return show(request, fact_of(request.user, fact_id))
+
+
+@require_GET
+@desk
+def surroundings(request: DeskRequest, fact_id: UUID) -> HttpResponse:
+    """The messages before and after, and the nearest facts: on demand."""
+    fact = fact_of(request.user, fact_id)
+    found = around.around(fact)
+    if request.htmx:
+        return render(request, "memory/_around.html", {"around": found, "fact": fact})
+    return show(request, fact, around=found)
 
 
 @require_http_methods(["GET", "POST"])
@@ -53,10 +115,10 @@ def candidate(request: DeskRequest, fact_id: UUID) -> HttpResponse:
 def edit(request: DeskRequest, fact_id: UUID) -> HttpResponse:
     fact = fact_of(request.user, fact_id)
     if request.method == "GET":
-        return _show(request, fact, form=EditForm.of(fact))
+        return show(request, fact, form=EditForm.of(fact))
     form = EditForm.of(fact, request.POST)
     if not form.is_valid():
-        return _show(request, fact, form=form, status=422)
+        return show(request, fact, form=form, status=422)
 
     def step() -> Fact:
         return lifecycle.confirm_with_edit(
@@ -69,12 +131,17 @@ def edit(request: DeskRequest, fact_id: UUID) -> HttpResponse:
 @require_POST
 @desk
 def confirm(request: DeskRequest, fact_id: UUID) -> HttpResponse:
+    """`scope=all`: for every assistant, in the same step."""
     fact = fact_of(request.user, fact_id)
+    for_all = request.POST.get("scope") == EVERYBODY
+    known: dict[str, Any] = {"fact": fact, "actor": _actor(request), "seen": _seen(request)}
 
     def step() -> Fact:
-        return lifecycle.confirm(fact=fact, actor=_actor(request), seen=_seen(request))
+        if for_all:
+            return lifecycle.confirm_with_edit(edit=Edit.of(fact, scope=Scope(None)), **known)
+        return lifecycle.confirm(**known)
 
-    return _decide(request, fact, "Confirmed", step)
+    return _decide(request, fact, "Confirmed for all assistants" if for_all else "Confirmed", step)
 
 
 @require_POST
@@ -94,18 +161,72 @@ def reject(request: DeskRequest, fact_id: UUID) -> HttpResponse:
 
 @require_POST
 @desk
-def take_back(request: DeskRequest, fact_id: UUID) -> HttpResponse:
-    """Undo: what was confirmed or rejected waits once more, and its card is back."""
+def snooze(request: DeskRequest, fact_id: UUID) -> HttpResponse:
     fact = fact_of(request.user, fact_id)
-    step = lifecycle.reconsider if fact.state == State.REJECTED else lifecycle.undo
+    form = SnoozeForm(request.POST)
+    if not form.is_valid():
+        return show(request, fact, snooze=form, status=422)
+    until: datetime = form.cleaned_data["moment"]
+
+    def step() -> Fact:
+        return lifecycle.snooze(fact=fact, until=until, actor=_actor(request))
+
+    day = date_format(timezone.localtime(until), "j F Y")
+    return _decide(request, fact, f"Snoozed until {day}", step)
+
+
+@require_POST
+@desk
+def take_back(request: DeskRequest, fact_id: UUID) -> HttpResponse:
+    """Undo: what was decided waits once more, and its card is back. `replaced` is the candidate in
+    whose place the outcome was shown."""
+    fact = fact_of(request.user, fact_id)
+    members = [row.pk for row in fact.predecessors.all()]
     try:
-        step(fact=fact, actor=_actor(request), reason="taken back")
+        returned = decided.take_back(fact=fact, actor=_actor(request))
     except lifecycle.LifecycleError as refusal:
-        return _refuse(request, fact, refusal)
-    if request.htmx:
-        return _show(request, fact_of(request.user, fact_id), fragment="card_again")
-    messages.success(request, "Taken back: it waits for you again.")
-    return back(request, reverse("review"))
+        return refuse(request, fact_of(request.user, fact_id), refusal)
+    if not request.htmx:
+        waits = returned.state == State.PENDING
+        messages.success(
+            request, f"Taken back: {'it waits for you again' if waits else 'it is as it was'}."
+        )
+        return back(request, reverse("review"))
+    return _returned(request, returned, members)
+
+
+def _returned(request: DeskRequest, returned: Fact, members: list[UUID]) -> HttpResponse:
+    shown = _uuid(request.POST.get("replaced", ""))
+    waits = facts_of(request.user).filter(state=State.PENDING)
+    card_of = waits.filter(pk=shown).first() if shown else None
+    fact = card_of or fact_of(request.user, returned.pk)
+    if fact.state != State.PENDING:
+        return result(request, fact, "Taken back", replaced=fact)
+    others = queue.with_details(waits.filter(pk__in=members).exclude(pk=fact.pk))
+    return show(request, fact, again=[card(other) for other in others], counted=True)
+
+
+@require_GET
+@desk
+def snoozed(request: DeskRequest) -> HttpResponse:
+    facts = queue.snoozed(request.user, timezone.now())[: queue.PAGE + 1]
+    context = {"facts": facts[: queue.PAGE], "more": len(facts) > queue.PAGE}
+    return render(request, "memory/snoozed.html", context | {"here": request.get_full_path()})
+
+
+@require_GET
+@desk
+def recent(request: DeskRequest) -> HttpResponse:
+    """What was decided lately, each with its Undo while that is possible."""
+    rows = decided.decisions(request.user)
+    listing = newest_first(rows, "reviewed_at", request.GET.get("after", ""))
+    context = {
+        "decisions": [decided.decision(fact) for fact in listing.rows],
+        "next_key": listing.next_key,
+        **place(request),
+        "here": request.get_full_path(),
+    }
+    return render(request, "memory/decided.html", context)
 
 
 def _decide(
@@ -117,82 +238,16 @@ def _decide(
 ) -> HttpResponse:
     try:
         outcome = step()
-    except lifecycle.Stale as refusal:
-        return _show(request, fact_of(request.user, fact.pk), problem=refusal, status=409)
-    except lifecycle.Conflict as refusal:
-        return _refuse(request, refusal.fact, refusal)
     except lifecycle.LifecycleError as refusal:
-        return _show(request, fact, form=form, problem=refusal, status=409)
-    if request.htmx:
-        return _result(request, outcome, done, replaced=fact)
-    messages.success(request, f"{done}: {outcome.statement}")
-    return back(request, reverse("review"))
+        return refused_step(request, fact, refusal, form)
+    return settled(request, outcome, done, replaced=fact)
 
 
-def _refuse(request: DeskRequest, fact: Fact, refusal: lifecycle.LifecycleError) -> HttpResponse:
-    """Somebody else was first, or the step is not possible: says how things stand instead."""
-    if request.htmx:
-        return _result(request, fact, str(refusal), replaced=fact, status=409)
-    context = {"fact": fact, "outcome": str(refusal), "here": _here(request)}
-    return render(request, "memory/outcome.html", context, status=409)
-
-
-def _result(
-    request: HttpRequest, fact: Fact, outcome: str, *, replaced: Fact, status: int = 200
-) -> HttpResponse:
-    """The line that takes the place of the card of `replaced`."""
-    context = {
-        "fact": fact,
-        "outcome": outcome,
-        "replaced": replaced,
-        "lost": status != 200,
-        "here": _here(request),
-    }
-    return render(request, f"{PAGE}#result", context, status=status)
-
-
-def _show(
-    request: DeskRequest,
-    fact: Fact,
-    form: EditForm | None = None,
-    problem: lifecycle.LifecycleError | None = None,
-    status: int = 200,
-    fragment: str = "",
-) -> HttpResponse:
-    """One card, open for edit where there is a form; a page around it unless htmx asks."""
-    if fact.state != State.PENDING:
-        return _refuse(request, fact, lifecycle.Conflict(fact))
-    card = queue.one(fact)
-    context: dict[str, Any] = {
-        "card": card,
-        "form": form,
-        "problem": problem,
-        "here": _here(request),
-    }
-    if request.htmx:
-        name = fragment or ("edit" if form else "card")
-        return render(request, f"{PAGE}#{name}", context, status=status)
-    group = queue.Group(conversation=card.fact.conversation, cards=[card])
-    context |= {
-        "page": queue.QueuePage(groups=[group], next_key=""),
-        "alone": True,
-        **_mode(request),
-    }
-    return render(request, PAGE, context, status=status)
-
-
-def _mode(request: DeskRequest) -> dict[str, object]:
-    """What a newcomer must know about the state of the server."""
-    choice = request.user.settings.memory_enabled
-    return {
-        "rule_based": llm.configured(llm.GENERAL) is None,
-        "memory_off": not allowed(settings.MEMORY_MODE, choice),
-    }
-
-
-def _here(request: HttpRequest) -> str:
-    """Where the person goes back to: the queue's page that the card stands on."""
-    return urldefrag(came_from(request, reverse("review"))).url
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
 
 
 def _seen(request: HttpRequest) -> str:

@@ -15,6 +15,7 @@ from django.utils.timesince import timesince
 from memory.models import Fact
 from memory.review import queue
 from memory.review.forms import last_moment
+from memory.review.masking import masked
 from memory.sensitive.hidden import show_hidden
 from memory.vocabulary import Precision, Tag
 
@@ -23,13 +24,14 @@ _FORMATS = {Precision.DAY: "j F Y", Precision.MONTH: "F Y", Precision.YEAR: "Y"}
 
 
 @register.simple_tag(takes_context=True)
-def waiting(context: Context) -> int:
-    """How many candidates wait for the person who looks at the page."""
+def waiting(context: Context) -> str:
+    """How many candidates wait for the person who looks at the page; empty for none."""
     # An error page may be shown before anybody looked who asks.
     user = getattr(context.get("request"), "user", None)
     if user is None or not user.is_authenticated:
-        return 0
-    return queue.waiting(user, timezone.now()).count()
+        return ""
+    count = queue.count(user, timezone.now())
+    return f"{count - 1}+" if count == queue.COUNTED else str(count or "")
 
 
 @register.simple_tag(takes_context=True)
@@ -47,6 +49,12 @@ def nav(context: Context, name: str, label: str) -> SafeString:
 def visible(text: str) -> str:
     """Characters that can't be seen, or are not what they seem, spelled out. Escaped as usual."""
     return show_hidden(text)
+
+
+@register.filter(name="masked")
+@stringfilter
+def without_secrets(text: str) -> str:
+    return masked(text)[0]
 
 
 @register.filter

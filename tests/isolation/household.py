@@ -1,8 +1,10 @@
 """Everything one owner can own, each text marked, so that a single word tells whose it is."""
 
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
+
+from django.utils import timezone
 
 from agents.models import Agent, User
 from conversations.models import Conversation, Import, Message, Passage
@@ -112,6 +114,7 @@ def _facts(home: Household) -> None:
     _fact(home, "pending", state=State.PENDING, similar_to=active)
     _fact(home, "other", state=State.PENDING)
     _fact(home, "third", state=State.PENDING)
+    _fact(home, "asleep", state=State.PENDING, snoozed_until=timezone.now() + timedelta(days=9))
     _fact(home, "rejected", state=State.REJECTED)
     _fact(home, "archived", state=State.ARCHIVED)
     _fact(home, "expired", state=State.ACTIVE, valid_from=LONG_AGO, valid_until=MONDAY)

@@ -28,6 +28,7 @@ class OneRow:
     method: str = "POST"
     data: dict[str, Any] = field(default_factory=dict)
     id: str = ""
+    with_: str = ""
 
     def url(self, home: Household) -> str:
         return reverse(self.name, args=[self.row(home).pk])
@@ -36,7 +37,7 @@ class OneRow:
         return client.generic(
             self.method,
             self.url(home),
-            _encoded(self.data),
+            _encoded(self.data | ({"with": home.facts[self.with_].pk} if self.with_ else {})),
             content_type="application/x-www-form-urlencoded",
             headers=headers,
         )
@@ -60,6 +61,11 @@ ONE_ROW = [
     OneRow("edit", _fact("pending"), data=EDIT),
     OneRow("confirm", _fact("other")),
     OneRow("reject", _fact("third"), data={"reason": "no"}),
+    OneRow("around", _fact("pending"), "GET"),
+    OneRow("snooze", _fact("other"), data={"wait": "week"}),
+    OneRow("merge", _fact("pending"), "GET", id="merge form"),
+    OneRow("merge", _fact("pending"), with_="other", data=EDIT),
+    OneRow("take-back", _fact("asleep"), id="bring back what was snoozed"),
     OneRow("take-back", _fact("rejected"), id="take back a rejection"),
     OneRow("take-back", _fact("active"), id="take back a confirmation"),
     *(
@@ -82,6 +88,10 @@ ONE_ROW = [
 # Routes without an id: the page, and what to ask for so that everything of its owner is on it.
 LISTS: list[tuple[str, dict[str, str]]] = [
     ("review", {}),
+    ("review", {"view": "one"}),
+    ("decided", {}),
+    ("snoozed", {}),
+    ("bulk", {}),
     ("facts", {}),
     *[("facts", {"state": state.value}) for state in State],
     *[("facts", {"state": state.value, "q": SHARED}) for state in State],
@@ -94,9 +104,11 @@ LISTS: list[tuple[str, dict[str, str]]] = [
     ("settings", {}),
 ]
 # Have a test of their own below.
-FORMS = {"key-new", "preferences"}
+FORMS = {"bulk-decide", "key-new", "preferences"}
+# Lead to a page of one row.
+LEADS = {"merge-selected"}
 # For everybody, and about nobody: tests/agents/test_sign_in.py and tests/config/test_health.py.
-OPEN = {"home", "healthz", "login", "logout", "sign-in"}
+OPEN = {"home", "waiting-count", "healthz", "login", "logout", "sign-in"}
 
 ids = [case.id or case.name for case in ONE_ROW]
 one_row = pytest.mark.parametrize("case", ONE_ROW, ids=ids)
@@ -108,7 +120,7 @@ def told(answer: Any) -> str:
 
 
 def test_no_route_was_forgotten() -> None:
-    listed = {case.name for case in ONE_ROW} | {name for name, _ in LISTS} | FORMS | OPEN
+    listed = {case.name for case in ONE_ROW} | {name for name, _ in LISTS} | FORMS | LEADS | OPEN
     assert routes.names() == listed
 
 
@@ -186,7 +198,7 @@ def test_a_list_holds_only_the_rows_of_who_asks(
 
 
 def test_lists_and_forms_need_a_session(hers: Household, client: Client) -> None:
-    for name in {name for name, _ in LISTS} | FORMS | {"home"}:
+    for name in {name for name, _ in LISTS} | FORMS | LEADS | {"home"}:
         send = client.post if name in FORMS else client.get
         answer = send(reverse(name), follow=True)
         assert answer.redirect_chain[-1][0].startswith(reverse("login")), name
@@ -229,6 +241,34 @@ def test_a_fact_can_not_be_moved_to_anothers_assistant(
     assert answer.status_code == 422
     assert hers.mark not in told(answer)
     assert as_user(his.owner).post(url, {"agent": str(his.work.pk)}).status_code == 302
+
+
+def test_nothing_of_anothers_is_decided_in_bulk_or_merged(
+    hers: Household, his: Household, as_user: AsUser
+) -> None:
+    client, theirs, own = as_user(his.owner), hers.facts["pending"].pk, his.facts["pending"].pk
+    before = _changes(hers), _changes(his)
+    for step in ("confirm", "reject", "undo"):
+        answer = client.post(reverse("bulk-decide"), {"id": [own, theirs], "step": step})
+        assert answer.status_code == 404
+    merge = reverse("merge", args=[own])
+    assert client.post(merge, EDIT | {"with": str(theirs)}).status_code == 404
+    for url in (merge, reverse("merge-selected")):
+        answer = client.get(url, {"id": [own, theirs], "with": str(theirs)}, follow=True)
+        assert answer.status_code == 404
+        assert hers.mark not in told(answer)
+    for asked in ({"id": theirs}, {"like": theirs}, {"conversation": hers.conversation.pk}):
+        assert hers.mark not in told(client.get(reverse("bulk"), asked))
+    assert (_changes(hers), _changes(his)) == before
+
+
+def test_the_count_is_ones_own_and_keeps_quiet_for_who_is_signed_out(
+    hers: Household, stranger: User, as_user: AsUser, client: Client
+) -> None:
+    answer = client.get(reverse("waiting-count"))
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert "waiting</span>" in told(as_user(hers.owner).get(reverse("waiting-count")))
+    assert "waiting</span>" not in told(as_user(stranger).get(reverse("waiting-count")))
 
 
 def test_a_key_can_not_be_made_for_anothers_assistant(

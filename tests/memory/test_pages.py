@@ -29,7 +29,7 @@ def test_every_page_needs_an_owner_and_hides_what_belongs_to_another(client, str
     for pattern in urls.urlpatterns:
         wanted = {name: ids[name] for name in pattern.pattern.converters}
         address = reverse(pattern.name, kwargs=wanted)
-        if pattern.name == "home":
+        if pattern.name in {"home", "waiting-count"}:
             continue
         client.logout()
         answers = [client.get(address), client.post(address)]
