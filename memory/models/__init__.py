@@ -7,6 +7,7 @@ from memory.models.consolidation import (
 )
 from memory.models.derivation import Derivation, Reflection
 from memory.models.derived import FactEmbedding, FactUsage
+from memory.models.digest import DigestMail, ReviewDigest
 from memory.models.entity import Entity, EntityAlias, FactEntity
 from memory.models.extraction import DroppedCandidate, ExtractionRun, OwnerLease, RecalledFact
 from memory.models.fact import (
@@ -34,6 +35,7 @@ __all__ = [
     "ConsolidationSchedule",
     "CorrectionTarget",
     "Derivation",
+    "DigestMail",
     "DroppedCandidate",
     "Entity",
     "EntityAlias",
@@ -56,5 +58,6 @@ __all__ = [
     "RecalledAhead",
     "RecalledFact",
     "Reflection",
+    "ReviewDigest",
     "Tombstone",
 ]

@@ -194,8 +194,7 @@ class Fact(models.Model):
             # A superseded or merged fact names its successor, no other does; a purged one may.
             models.CheckConstraint(
                 condition=Q(archived_reason="purged")
-                | Q(superseded_by__isnull=False)
-                & Q(archived_reason__in=["superseded", "merged"])
+                | Q(superseded_by__isnull=False) & Q(archived_reason__in=["superseded", "merged"])
                 | Q(superseded_by__isnull=True) & ~Q(archived_reason__in=["superseded", "merged"]),
                 name="fact_successor_with_reason",
             ),
@@ -251,6 +250,18 @@ class Fact(models.Model):
                 condition=Q(state="pending"),
                 include=["snoozed_until"],
                 name="fact_queue",
+            ),
+            # What sleeps, the next one to wake first.
+            models.Index(
+                fields=["owner", "snoozed_until", "id"],
+                condition=Q(state="pending", snoozed_until__isnull=False),
+                name="fact_snoozed",
+            ),
+            # What a person decided, the latest first.
+            models.Index(
+                fields=["owner", "-reviewed_at", "-id"],
+                condition=Q(reviewed_at__isnull=False),
+                name="fact_decided",
             ),
             # The queue grouped by conversation, and everything that came from one conversation.
             models.Index(fields=["conversation", "state"], name="fact_conversation"),
