@@ -175,6 +175,8 @@ def _locked(agent: Agent, source: str, external_id: str) -> Conversation:
 
 
 def _take_title(conversation: Conversation, title: str) -> None:
+    if conversation.title == Message.PURGED:
+        return  # a client that sends it with each message brings nothing back
     if title and title[:300] != conversation.title:
         conversation.title = title[:300]
         conversation.save(update_fields=["title"])

@@ -5,18 +5,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from django.conf import settings
-
-from agents.models import OwnerSettings, User
+from agents.models import OwnerSettings
 from conversations.models import Conversation, Message
-from memory import llm
+from memory import lifecycle, llm
 from memory.extraction.apply import Verdict
 from memory.extraction.neighbours import STATES, neighbourhood
 from memory.extraction.observer import observe
 from memory.extraction.reflector import reflect
 from memory.extraction.schema import Candidate
 from memory.extraction.windows import Window
-from memory.models import Tombstone
 from memory.policy import (
     Dropped,
     Outcome,
@@ -32,8 +29,8 @@ from memory.policy import (
 from memory.policy.screen import dropped
 from memory.recall import record
 from memory.scope import facts_of, facts_readable_by
-from memory.text import text_hash, tombstone_digest
-from memory.vocabulary import ArchivedReason, Gate, State
+from memory.text import text_hash
+from memory.vocabulary import Gate, State
 
 # The statements most recently recalled into a conversation; older ones have scrolled away.
 RECALLED = 500
@@ -132,7 +129,7 @@ def _context(
 ) -> PolicyContext:
     conversation = window.conversation
     statements = [candidate.statement for candidate in candidates]
-    buried = _buried(conversation.owner, statements)
+    buried = lifecycle.barred(conversation.owner, statements)
     return PolicyContext(
         messages=window.for_policy(),
         now=now,
@@ -152,23 +149,6 @@ def _same(conversation: Conversation, statements: Iterable[str]) -> dict[str, St
     found = [(row.text_hash, Stored(row.pk, State(row.state))) for row in rows]
     # The last one stays: active over pending over rejected.
     return dict(sorted(found, key=lambda pair: -STATES.index(pair[1].state)))
-
-
-def _buried(owner: User, statements: Iterable[str]) -> set[str]:
-    """Those of the statements that were purged or forgotten, as lifecycle.propose judges it."""
-    secret = settings.HASH_KEY.encode()
-    digests = {statement: tombstone_digest(statement, secret) for statement in statements}
-    hashes = {statement: text_hash(statement) for statement in digests}
-    purged = set(
-        Tombstone.objects.filter(owner=owner, digest__in=digests.values())
-        .values_list("digest", flat=True)
-    )  # fmt: skip
-    forgotten = set(
-        facts_of(owner)
-        .filter(text_hash__in=hashes.values(), archived_reason=ArchivedReason.FORGOTTEN)
-        .values_list("text_hash", flat=True)
-    )
-    return {s for s in digests if digests[s] in purged or hashes[s] in forgotten}
 
 
 def _headers(messages: Iterable[Message]) -> Iterator[str]:

@@ -96,6 +96,19 @@ def hold(lease: Lease) -> None:
         raise LeaseLost
 
 
+def seize(owner: User) -> None:
+    """Inside a transaction that erases: whoever holds the lease has lost it, and nobody gets it
+    before the end. So what was read before can write nothing back."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO memory_ownerlease (owner_id, token, expires_at)"
+            " VALUES (%s, %s, statement_timestamp())"
+            " ON CONFLICT (owner_id) DO UPDATE"
+            " SET token = excluded.token, expires_at = excluded.expires_at",
+            [owner.pk, uuid.uuid4()],
+        )
+
+
 def release(lease: Lease) -> None:
     _row(lease).delete()
     _call("pg_advisory_unlock", lease)

@@ -12,7 +12,7 @@ from itertools import zip_longest
 from uuid import UUID
 
 from django.contrib.postgres.search import SearchQuery, SearchRank
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from pgvector.django import CosineDistance
 
 from agents.models import Agent
@@ -22,7 +22,7 @@ from memory.models import Fact, FactEntity
 from memory.policy import Known, Neighbour
 from memory.scope import facts_readable_by
 from memory.text import language_config, normalise, words
-from memory.vocabulary import Kind, State
+from memory.vocabulary import ArchivedReason, Kind, State
 
 PER_LEG = 6
 PINNED = 20
@@ -31,6 +31,9 @@ NAMED = 500  # facts that share a name with a candidate, newest first
 SHOWN = 120
 
 STATES = (State.ACTIVE, State.PENDING, State.REJECTED)
+FORGOTTEN = Q(state=State.ARCHIVED, archived_reason=ArchivedReason.FORGOTTEN)
+# What the owner did not want is never crowded out by what is wanted, however old it is.
+REFUSED = Q(state=State.REJECTED) | FORGOTTEN
 
 logger = logging.getLogger(__name__)
 
@@ -47,11 +50,11 @@ class Neighbourhood:
 def neighbourhood(agent: Agent, candidates: Mapping[int, Candidate]) -> Neighbourhood:
     if not candidates:
         return Neighbourhood()
-    scope = facts_readable_by(agent).filter(state__in=STATES)
+    scope = facts_readable_by(agent).filter(Q(state__in=STATES) | FORGOTTEN)
     cosine = _by_vector(scope, candidates)
     legs = [
         {number: [n.fact for n in found] for number, found in cosine.items()},
-        {number: _by_words(scope, candidate) for number, candidate in candidates.items()},
+        {n: _by_words(scope, c.statement, c.language) for n, c in candidates.items()},
         _by_names(scope, candidates),
     ]
     ranked = {number: _merge(leg.get(number, []) for leg in legs) for number in candidates}
@@ -61,6 +64,15 @@ def neighbourhood(agent: Agent, candidates: Mapping[int, Candidate]) -> Neighbou
     handles = {fact.fact: fact.handle for fact in known}
     near = {n: [handles[pk] for pk in found if pk in handles] for n, found in ranked.items()}
     return Neighbourhood(known, near, cosine)
+
+
+def nearest_to(scope: QuerySet[Fact], statement: str, language: str) -> list[Fact]:
+    """The facts of a scope that are nearest to a sentence by meaning or words, nearest first."""
+    vectors = _vectors([statement]) if embedding.reads(language) else []
+    by_meaning = [near.fact for near in _nearest(scope, vectors[0])] if vectors else []
+    found = _merge([by_meaning, _by_words(scope, statement, language)])[:PER_LEG]
+    rows = scope.in_bulk(found)
+    return [rows[pk] for pk in found if pk in rows]
 
 
 def _known(scope: QuerySet[Fact], shown: list[UUID]) -> tuple[Known, ...]:
@@ -88,13 +100,17 @@ def _by_vector(
 
 
 def _nearest(scope: QuerySet[Fact], vector: list[float]) -> list[Neighbour]:
-    found = scope.filter(embeddings__model=embedding.MODEL).annotate(
-        distance=CosineDistance("embeddings__vector", vector)
+    found = (
+        scope.filter(embeddings__model=embedding.MODEL)
+        .annotate(distance=CosineDistance("embeddings__vector", vector))
+        .order_by("distance")
     )
-    return [
-        Neighbour(fact.pk, State(fact.state), fact.statement, 1 - fact.distance)
-        for fact in found.order_by("distance")[:PER_LEG]
-    ]
+    nearest = {
+        fact.pk: Neighbour(fact.pk, State(fact.state), fact.statement, 1 - fact.distance)
+        for rows in (found[:PER_LEG], found.filter(REFUSED)[:PER_LEG])
+        for fact in rows
+    }
+    return list(nearest.values())
 
 
 def _vectors(statements: list[str]) -> list[list[float]]:
@@ -108,15 +124,16 @@ def _vectors(statements: list[str]) -> list[list[float]]:
         return []
 
 
-def _by_words(scope: QuerySet[Fact], candidate: Candidate) -> list[UUID]:
+def _by_words(scope: QuerySet[Fact], statement: str, language: str) -> list[UUID]:
     """Any of its words; stop words fall out by the language's own list."""
-    distinct = dict.fromkeys(word for word in words(candidate.statement) if word != "user")
+    distinct = dict.fromkeys(word for word in words(statement) if word != "user")
     if not distinct:
         return []
     alternatives = " | ".join("'" + w.replace("\\", "").replace("'", "''") + "'" for w in distinct)
-    query = SearchQuery(alternatives, config=language_config(candidate.language), search_type="raw")
+    query = SearchQuery(alternatives, config=language_config(language), search_type="raw")
     found = scope.filter(search=query).annotate(rank=SearchRank("search", query))
-    return list(found.order_by("-rank", "pk").values_list("pk", flat=True)[:PER_LEG])
+    ranked = found.order_by("-rank", "pk").values_list("pk", flat=True)
+    return list(dict.fromkeys((*ranked[:PER_LEG], *ranked.filter(REFUSED)[:PER_LEG])))
 
 
 def _by_names(scope: QuerySet[Fact], candidates: Mapping[int, Candidate]) -> dict[int, list[UUID]]:

@@ -8,6 +8,7 @@ from memory.extraction.prompts import REFLECTOR, prompt
 from memory.extraction.schema import Candidate, Decision, ReflectorReply
 from memory.extraction.windows import escape, fenced, new_nonce
 from memory.policy import Known
+from memory.vocabulary import State
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ def render(
 ) -> str:
     nonce = new_nonce()
     facts = (
-        f'<fact-{nonce} n="{fact.handle}" state="{fact.state.value}" kind="{fact.kind.value}">'
+        f'<fact-{nonce} n="{fact.handle}" state="{_state(fact.state)}" kind="{fact.kind.value}">'
         f"{escape(fact.statement)}</fact-{nonce}>"
         for fact in known
     )
@@ -54,3 +55,8 @@ def render(
         for number, candidate in candidates.items()
     )
     return fenced("facts", nonce, facts) + "\n" + fenced("candidates", nonce, proposed)
+
+
+def _state(state: State) -> str:
+    """A forgotten fact is one that the person does not want, as a rejected one is."""
+    return State.REJECTED.value if state == State.ARCHIVED else state.value

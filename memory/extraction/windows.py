@@ -94,7 +94,7 @@ def window_after(
 
 def still_stands(window: Window) -> bool:
     """Whether every message that was read is still to be read: not purged, not off the branch."""
-    read = [message.pk for message in window.messages]
+    read = [message.pk for message in window.numbered.values()]
     return _readable(window.conversation).filter(pk__in=read).count() == len(read)
 
 

@@ -15,6 +15,7 @@ from memory.lifecycle.corrections import (
     overtaken_by,
     replace,
 )
+from memory.lifecycle.returns import refuse_purged_facts, refuse_purged_sources
 from memory.lifecycle.rows import (
     LIVE,
     copy_sources,
@@ -51,6 +52,7 @@ def propose(
     """
     with transition(owner, actor, reason) as now:
         require_on(owner)
+        refuse_purged_sources(draft.sources)
         _check_birth(owner, agent, draft, actor, state, targets)
         aims = _heads(targets)
         if aims:
@@ -93,6 +95,7 @@ def _check_birth(
 
 
 def _heads(targets: Iterable[Fact]) -> list[Fact]:
+    refuse_purged_facts(targets)
     heads = (overtaken_by(fresh(target)) for target in targets)
     return [fresh(head) for head in {head.pk: head for head in heads if head}.values()]
 

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
+from django.db.models import Q
 from django.utils import timezone
 
 from memory.lifecycle.rows import (
@@ -223,7 +224,9 @@ def bring_back(successor: Fact, *, but_text: str = "") -> list[Fact]:
     with the hash `but_text`.
     """
     back = []
-    replaced = successor.predecessors.filter(state=State.ARCHIVED).exclude(text_hash=but_text)
+    replaced = successor.predecessors.filter(state=State.ARCHIVED).exclude(
+        Q(text_hash=but_text) | Q(archived_reason=ArchivedReason.PURGED)
+    )
     for old in replaced.select_related("owner", "agent"):
         if overtaken_by(old) is None and not has_twin(old):
             leave_one_correction(old, successor)

@@ -6,13 +6,13 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-from django.conf import settings
 from django.db import connection
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from agents.audit import Actor, acting
 from agents.models import Agent, OwnerSettings, User
+from memory.lifecycle.returns import barred, lift, standing
 from memory.lifecycle.values import (
     AtCap,
     Conflict,
@@ -20,13 +20,14 @@ from memory.lifecycle.values import (
     Duplicate,
     EntityRef,
     NotAllowed,
+    Purged,
     Scope,
     Source,
     Stale,
     Tombstoned,
 )
-from memory.models import Entity, EntityAlias, Evidence, Fact, FactEntity, Tombstone
-from memory.text.normal import normalise, text_hash, tombstone_digest
+from memory.models import Derivation, Entity, EntityAlias, Evidence, Fact, FactEntity
+from memory.text.normal import normalise, text_hash
 from memory.vocabulary import ArchivedReason, State, Withheld
 
 LIVE = (State.PENDING, State.ACTIVE)
@@ -61,8 +62,13 @@ def fresh(fact: Fact) -> Fact:
 
 
 def in_state(fact: Fact, *states: State, seen: str = "") -> Fact:
-    """The fresh row. Raises Conflict in any other state, Stale when it isn't as it was seen."""
+    """The fresh row. Raises Conflict in any other state, Stale when it isn't as it was seen.
+
+    Raises Purged for a shell, whatever the states.
+    """
     row = fresh(fact)
+    if row.archived_reason == ArchivedReason.PURGED:
+        raise Purged(row)
     if row.state not in states:
         raise Conflict(row)
     if seen and seen != version(row):
@@ -102,6 +108,8 @@ def move(fact: Fact, *, to: State, **changes: Any) -> Fact:
     moved = Fact.objects.filter(pk=fact.pk, state=fact.state).update(**changes)
     if moved != 1:
         raise Conflict(Fact.objects.get(pk=fact.pk))
+    if fact.archived_reason == ArchivedReason.FORGOTTEN:
+        lift(fact)
     for name, value in changes.items():
         setattr(fact, name, value)
     return fact
@@ -136,14 +144,7 @@ def has_twin(fact: Fact) -> bool:
 
 def refuse_return(owner: User, agent: Agent | None, statement: str) -> None:
     """What a person rejected, forgot or purged does not come back by itself."""
-    digest = tombstone_digest(statement, settings.HASH_KEY.encode())
-    if Tombstone.objects.filter(owner=owner, digest=digest).exists():
-        raise Tombstoned
-    if (
-        Fact.objects.filter(owner=owner, text_hash=text_hash(statement))
-        .filter(state=State.ARCHIVED, archived_reason=ArchivedReason.FORGOTTEN)
-        .exists()
-    ):
+    if barred(owner, [statement]):
         raise Tombstoned
     rejected = same_text(owner, agent, statement).filter(state=State.REJECTED).first()
     if rejected is not None:
@@ -209,7 +210,7 @@ def insert(
 
 def attach_sources(fact: Fact, sources: Iterable[Source]) -> int:
     """The number of messages that were not evidence of this fact before."""
-    wanted = {source.message.pk: source for source in sources}
+    wanted = {source.message.pk: source for source in standing(sources)}
     known = fact.evidence.filter(message__in=wanted).values_list("message_id", flat=True)
     for message in known:
         del wanted[message]
@@ -221,7 +222,8 @@ def attach_sources(fact: Fact, sources: Iterable[Source]) -> int:
 
 
 def copy_sources(giver: Fact, taker: Fact) -> None:
-    """Evidence and entities. Evidence is never changed, so the giver keeps its own."""
+    """Evidence, entities and what it was concluded from. Evidence is never changed, so the giver
+    keeps its own."""
     sources = [Source(row.message, row.quote) for row in giver.evidence.select_related("message")]
     attach_sources(taker, sources)
     taken = set(FactEntity.objects.filter(fact=taker).values_list("entity_id", flat=True))
@@ -229,6 +231,13 @@ def copy_sources(giver: Fact, taker: Fact) -> None:
         FactEntity(owner_id=taker.owner_id, fact=taker, entity_id=entity)
         for entity in FactEntity.objects.filter(fact=giver).values_list("entity_id", flat=True)
         if entity not in taken
+    )
+    cited = giver.derived_from.exclude(source=taker).values_list("source_id", flat=True)
+    Derivation.objects.bulk_create(
+        [
+            Derivation(owner_id=taker.owner_id, fact=taker, source_id=source)
+            for source in cited.exclude(source__in=taker.derived_from.values("source"))
+        ]
     )
 
 

@@ -24,6 +24,7 @@ from memory.lifecycle.corrections import (
     send_back,
     settle,
 )
+from memory.lifecycle.returns import note_forgotten
 from memory.lifecycle.rows import (
     LIVE,
     attach_sources,
@@ -94,6 +95,8 @@ def archive(*, fact: Fact, why: ArchivedReason, actor: Actor, reason: str = "") 
         else:
             raise NotAllowed(f"A fact is not archived as {why} by itself.")
         release(row)
+        if why == ArchivedReason.FORGOTTEN:
+            note_forgotten(row)
         return set_aside(row, why)
 
 

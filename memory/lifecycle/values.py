@@ -146,6 +146,16 @@ class Tombstoned(LifecycleError):
         super().__init__("This was purged or forgotten, so it is not stored again.")
 
 
+@dataclass(eq=False)
+class Purged(LifecycleError):
+    """The step is for a fact of which nothing is left."""
+
+    fact: Fact
+
+    def __str__(self) -> str:
+        return "This fact was purged: nothing of it is left, so it can't be restored or changed."
+
+
 def _in_words(fact: Fact) -> str:
     if fact.state == State.ARCHIVED:
         return f"archived ({fact.get_archived_reason_display().lower()})"

@@ -109,6 +109,8 @@ def _same(passed: Passed, fact: Known, ctx: PolicyContext) -> Outcome:
         return reinforced_by(passed, fact.fact, ctx)
     if fact.state == State.PENDING:
         return AddEvidence(passed.candidate, fact.fact)
+    if fact.state == State.ARCHIVED:  # forgotten: its text is not kept a second time
+        return Dropped(Gate.TOMBSTONED, "", "")
     return dropped(passed.candidate, Gate.SAME_AS_REJECTED)
 
 

@@ -20,6 +20,8 @@ _SAME_SIGN = str.maketrans(
     }
 )
 _TRIMMED = " .,;:!?'\"…。、，；：！？｡､「」『』《》〈〉()[]{}·•*_~¿¡؟،؛۔।"
+# Before another word only: "vitamin a" ends in none.
+_ARTICLES = re.compile(r"(?<!\S)(?:an?|the) (?=\w)")
 # Signs that tell two things apart: C and C#, 5 and 5 %, AT&T, a/b.
 _TELLING_SIGNS = frozenset("#%&@/")
 
@@ -37,7 +39,8 @@ def text_hash(statement: str) -> str:
 
 
 def tombstone_digest(statement: str, secret: bytes) -> str:
-    """A keyed hash that a text keeps when only case, punctuation or spacing is changed."""
+    """A keyed hash that a text keeps when only case, punctuation, spacing or an English article is
+    changed ("The user has a cat" and "User has the cat")."""
     if not secret:
         raise ValueError("a tombstone needs a secret")
     return hmac.new(secret, _bare(statement).encode(), sha256).hexdigest()
@@ -68,7 +71,8 @@ def _trim(text: str) -> str:
 
 
 def _bare(statement: str) -> str:
-    text = re.sub(r"(?<=\d)[.,' ](?=\d{3}(?!\d))", "", normalise(statement))
+    text = _ARTICLES.sub("", normalise(statement))
+    text = re.sub(r"(?<=\d)[.,' ](?=\d{3}(?!\d))", "", text)
     text = re.sub(r"(?<=\d)[.,](?=\d)", "/", text)  # the decimal point survives
     text = re.sub(r"(?:^| )-(?=\d)", "/-", text)  # and so does a minus
     kept = (c for c in text if unicodedata.category(c)[0] in "LMNS" or c in _TELLING_SIGNS)
