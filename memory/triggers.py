@@ -69,6 +69,26 @@ EVIDENCE = [
     ),
 ]
 
+# How many facts an owner has follows their terms.
+TERM = [
+    Runs(
+        "remembrancer_terms_came",
+        name="terms_came",
+        level=pgtrigger.Statement,
+        when=pgtrigger.After,
+        operation=pgtrigger.Insert,
+        referencing=pgtrigger.Referencing(new="came"),  # type: ignore[no-untyped-call]
+    ),
+    Runs(
+        "remembrancer_terms_went",
+        name="terms_went",
+        level=pgtrigger.Statement,
+        when=pgtrigger.After,
+        operation=pgtrigger.Delete,
+        referencing=pgtrigger.Referencing(old="went"),  # type: ignore[no-untyped-call]
+    ),
+]
+
 TARGET = [
     Runs(
         "remembrancer_target",

@@ -3,6 +3,7 @@
 from django.db import models
 
 from agents.models import User
+from memory import triggers
 from memory.models.fact import Fact
 
 
@@ -31,5 +32,28 @@ class FactTerm(models.Model):
     length = models.PositiveIntegerField()
     words = models.PositiveIntegerField()
 
+    class Meta:
+        triggers = triggers.TERM
+
     def __str__(self) -> str:
         return f"term of {self.fact_id}"
+
+
+class FactCount(models.Model):
+    """What came or went in one statement; the sum of an agent's rows is how many active facts it
+    has and how long they are. Kept by a trigger of the terms, folded by the worker."""
+
+    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+", db_index=False)
+    agent_id = models.UUIDField(null=True)
+    facts = models.IntegerField()
+    length = models.BigIntegerField()
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["owner"], include=["agent_id", "facts", "length"], name="count_owner"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.facts} facts of {self.owner_id}"

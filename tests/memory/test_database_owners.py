@@ -19,10 +19,11 @@ from conversations.models import (
 from memory.models import (
     BulkItem,
     BulkJob,
-    Case,
     CaseEmbedding,
     CaseReading,
     CaseSource,
+    ConsolidationChange,
+    ConsolidationRun,
     CorrectionTarget,
     Derivation,
     DroppedCandidate,
@@ -88,7 +89,10 @@ def a_row_of_everything(owner: User) -> World:
     profile = Profile.objects.create(**mine, agent=agent, digest="x", written_by="m")
     sentence = ProfileSentence.objects.create(**mine, profile=profile, place=1, text="x")
     job = BulkJob.objects.create(**mine, started_by=owner, step="move", agent=agent)
+    consolidation = ConsolidationRun.objects.create(**mine, trigger="daily")
     rows: list[models.Model] = [
+        consolidation,
+        ConsolidationChange.objects.create(**mine, run=consolidation, at=MONDAY),
         agent, key, imported, conversation, message, run, old, entity,
         passage,
         IndexedPassage.objects.get(passage=passage),
@@ -139,7 +143,8 @@ FRESH: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 # They hold no pointer but the one to their owner.
 ALONE = {
-    "agents_ownersettings", "agents_textaccess", "memory_factcount", "memory_ownerlease",
+    "agents_ownersettings", "agents_textaccess", "memory_consolidationschedule",
+    "memory_digestmail", "memory_factcount", "memory_ownerlease", "memory_reviewdigest",
     "memory_tombstone",
 }  # fmt: skip
 AN_END = {
