@@ -4,7 +4,7 @@ from django.contrib import admin
 
 from agents.desk_admin import ReadOnlyAdmin, ReadOnlyInline
 from agents.long_lists import RecentValues
-from memory import admin_bulk, admin_facts  # noqa: F401  (they register theirs)
+from memory import admin_bulk, admin_consolidation, admin_facts  # noqa: F401  (they register theirs)
 from memory.models import (
     CorrectionTarget,
     DroppedCandidate,

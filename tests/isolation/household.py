@@ -6,10 +6,14 @@ from typing import Any
 
 from django.utils import timezone
 
+from agents.audit import POLICY
 from agents.models import Agent, User
 from conversations.models import Conversation, Import, Message, Passage
 from conversations.passages import digest
+from memory import lifecycle
 from memory.models import (
+    ConsolidationChange,
+    ConsolidationRun,
     CorrectionTarget,
     DroppedCandidate,
     Entity,
@@ -53,6 +57,7 @@ class Household:
     run: ExtractionRun
     key: IssuedKey
     facts: dict[str, Fact] = field(default_factory=dict)
+    changes: dict[str, ConsolidationChange] = field(default_factory=dict)
 
     def text(self, what: str) -> str:
         return f"{self.mark} {SHARED} {what}"
@@ -90,6 +95,7 @@ def household(mark: str) -> Household:
         _said(home, talk)
     _facts(home)
     _around(home)
+    _consolidated(home)
     return home
 
 
@@ -197,3 +203,28 @@ def _of_the_question() -> Any:
     if not _known:
         _known.extend(embedding.embed_blocking([QUESTION]))
     return _known[0]
+
+
+def _consolidated(home: Household) -> None:
+    """A run that faded one fact, offered two for merging, and held one back."""
+    run = ConsolidationRun.objects.create(owner=home.owner, trigger="daily", stopped_by="run")
+    faded = _fact(home, "faded", state=State.ACTIVE)
+    lifecycle.decay(fact=faded, at=MONDAY, actor=POLICY)
+    _fact(
+        home, "unused", state=State.ACTIVE, kind="episodic", reviewer=None, reviewed_at=None,
+        created_at=LONG_AGO, observed_at=LONG_AGO,
+    )  # fmt: skip
+    pair = [home.facts["movable"].pk, home.facts["forgettable"].pk]
+    told = {"decayed_at": MONDAY.isoformat(), "from": 1.0, "before": ""}
+    made = [
+        {"stage": "decay_semantic", "action": "decay", "facts": [faded.pk], "detail": told},
+        {"stage": "merge", "action": "offer", "sources": pair, "at": timezone.now()},
+        {
+            "stage": "archive_episodic", "action": "archive", "held": True, "archived": 1,
+            "facts": [home.facts["unused"].pk],
+        },
+    ]  # fmt: skip
+    for change in made:
+        values: dict[str, Any] = {"owner": home.owner, "run": run, "at": MONDAY} | change
+        row = ConsolidationChange.objects.create(**values)
+        home.changes[row.action if not row.held else "held"] = row

@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from agents.models import AuditEvent, User
-from memory.models import ExtractionRun
+from memory.models import ConsolidationSchedule, ExtractionRun
 from memory.vocabulary import State
 from tests.isolation import routes
 from tests.isolation.household import QUESTION, SHARED, Household
@@ -53,6 +53,10 @@ def _fact(name: str) -> Callable[[Household], Any]:
     return lambda home: home.facts[name]
 
 
+def _consolidation(home: Household) -> Any:
+    return home.changes["decay"].run
+
+
 EDIT = {"statement": "The user has a plain bell.", "kind": "semantic"}
 
 ONE_ROW = [
@@ -82,6 +86,12 @@ ONE_ROW = [
     OneRow("conversation-retry", lambda home: home.stuck),
     OneRow("conversation-skip", lambda home: home.conversation),
     OneRow("run", lambda home: home.run, "GET"),
+    OneRow("consolidation-run", _consolidation, "GET"),
+    OneRow("consolidation-undo", _consolidation),
+    OneRow("consolidation-go-on", _consolidation),
+    OneRow("consolidation-undo-one", lambda home: home.changes["decay"]),
+    OneRow("consolidation-merge", lambda home: home.changes["offer"], "GET", id="merge an offer"),
+    OneRow("consolidation-merge", lambda home: home.changes["offer"], data=EDIT),
     OneRow("key-revoke", lambda home: home.key),
 ]
 
@@ -101,10 +111,12 @@ LISTS: list[tuple[str, dict[str, str]]] = [
     ("runs", {"state": "failed"}),
     ("runs", {}),
     ("recall", {}),
+    ("consolidation", {}),
+    ("consolidation-preview", {}),
     ("settings", {}),
 ]
 # Have a test of their own below.
-FORMS = {"bulk-decide", "key-new", "preferences"}
+FORMS = {"bulk-decide", "consolidation-start", "key-new", "preferences"}
 # Lead to a page of one row.
 LEADS = {"merge-selected"}
 # For everybody, and about nobody: tests/agents/test_sign_in.py and tests/config/test_health.py.
@@ -293,3 +305,9 @@ def test_preferences_are_ones_own(hers: Household, his: Household, as_user: AsUs
     his.owner.settings.refresh_from_db()
     assert hers.owner.settings.memory_enabled is None
     assert his.owner.settings.memory_enabled is False
+
+
+def test_a_run_is_asked_for_oneself_only(hers: Household, his: Household, as_user: AsUser) -> None:
+    assert as_user(his.owner).post(reverse("consolidation-start")).status_code == 302
+    asked = ConsolidationSchedule.objects.filter(requested_at__isnull=False)
+    assert [row.owner for row in asked] == [his.owner]
