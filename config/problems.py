@@ -14,6 +14,7 @@ from agents import auth, gate
 from conversations import ingest, reading
 from conversations.schemas import place_of
 from memory import lifecycle
+from memory.recall import as_of
 
 PROBLEM_TYPE = "application/problem+json"
 
@@ -27,9 +28,11 @@ PROBLEMS: tuple[tuple[type[Exception], int, str], ...] = (
     (gate.MemoryOff, 403, "memory_off"),
     (ingest.BadMessage, 422, "invalid"),
     (reading.BadCursor, 422, "invalid"),
+    (as_of.DayToCome, 422, "invalid"),
     (ingest.NoSuchConversation, 404, "not_found"),
     (ingest.Refused, 409, "conflict"),
     (lifecycle.NotAllowed, 403, "not_allowed"),
+    (lifecycle.Purged, 410, "purged"),
     (lifecycle.Stale, 409, "stale"),
     (lifecycle.Conflict, 409, "decided_elsewhere"),
     (lifecycle.Duplicate, 409, "duplicate"),

@@ -1,7 +1,7 @@
 """What the API and our own file format accept, field by field. Unknown fields are errors."""
 
 import re
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated, Any, Self
 
 from pydantic import (
@@ -45,7 +45,14 @@ def _one_line(header: str) -> str:
     return header
 
 
+def _day(value: Any) -> Any:
+    if not isinstance(value, str) or not _DATE.fullmatch(value):
+        raise ValueError("write the day out: 2026-03-02")
+    return value
+
+
 Text = Annotated[str, AfterValidator(rules.storable)]
+Day = Annotated[date, BeforeValidator(_day)]
 Id = Annotated[Text, Field(min_length=1, max_length=rules.ID_LENGTH)]
 Source = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,31}$")]
 Slug = Annotated[str, Field(pattern=r"^[-a-zA-Z0-9_]{1,64}$")]

@@ -30,6 +30,9 @@ def recall(request: KeyRequest, asked: RecallIn) -> RecallOut:
         recent=asked.recent,
         conversation=conversation,
         budget=asked.budget,
+        as_of=asked.as_of,
+        # An assistant is not told again what the owner took back; who may review may look.
+        withdrawn=ApiKey.Scope.REVIEW in request.auth.scopes,
     )
     record.told(recall=found, talk=talk, conversation=conversation)
     return RecallOut.of(found, recorded=talk is not None, explain=asked.explain)

@@ -2,9 +2,10 @@
 for the nonce."""
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
+from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
 from memory.models import Fact
@@ -21,7 +22,28 @@ INTRODUCTION = (
 OLD_AFTER_DAYS = 90
 UNSURE_BELOW = 0.8
 
+# Of an excerpt; the model gets the beginning, and can search for the rest.
+QUOTED_CHARACTERS = 1000
+
 Count = Callable[[str], int]
+
+
+class Keyed(Protocol):
+    @property
+    def pk(self) -> Any: ...
+
+
+Entry = TypeVar("Entry", bound=Keyed)
+
+
+@dataclass(frozen=True)
+class Quote:
+    """What was said, word for word, to ride beside the facts. `pk` is its passage's."""
+
+    pk: UUID
+    text: str
+    said_at: datetime
+    speaker: str
 
 
 @dataclass(frozen=True)
@@ -32,6 +54,7 @@ class Block:
     tokens: int
     pinned: tuple[Fact, ...]
     found: tuple[Fact, ...]
+    quotes: tuple[Quote, ...] = ()
 
 
 def new_nonce() -> str:
@@ -47,28 +70,35 @@ def pack(
     now: datetime,
     nonce: str,
     count: Count,
+    quotes: Sequence[Quote] = (),
+    quotes_budget: int = 0,
+    as_of: datetime | None = None,
 ) -> Block:
-    """As many facts as fit: pinned ones first, then those found, best first. A pinned fact that
-    does not fit among the pinned competes where it was found. `now` is on the owner's clock."""
-    lines = {fact.pk: line(fact, now, nonce) for fact in (*pinned, *found)}
-    costs = {fact_id: count(f"\n{text}") for fact_id, text in lines.items()}
-    room = budget - _tokens([], count)
+    """As many as fit: pinned facts first, each kind within its own share, then facts that were
+    found, best first. A pinned one that does not fit among the pinned competes where it was found.
+    `now` is on the owner's clock, as is `as_of`, the end of the day that it all is of."""
+    lines: dict[Any, str] = {fact.pk: line(fact, now, nonce) for fact in (*pinned, *found)}
+    lines |= {quote.pk: quote_line(quote, now, nonce) for quote in quotes}
+    costs = {key: count(f"\n{text}") for key, text in lines.items()}
+    room = budget - _tokens([], count, as_of)
     kept = _fill(pinned, costs, min(pinned_budget, room))
+    room -= _cost(kept, costs)
+    said = _fill(quotes, costs, min(quotes_budget, room))
     held = {fact.pk for fact in kept}
     others = [fact for fact in found if fact.pk not in held]
-    chosen = _fill(others, costs, room - sum(costs[fact.pk] for fact in kept))
+    chosen = _fill(others, costs, room - _cost(said, costs))
     while True:
-        shown = [lines[fact.pk] for fact in (*kept, *_runner_up_last(chosen))]
-        tokens = _tokens(shown, count)
-        if tokens <= budget or not (chosen or kept):
+        shown = [lines[entry.pk] for entry in _in_order(kept, chosen, said)]
+        tokens = _tokens(shown, count, as_of)
+        if tokens <= budget or not shown:
             break
-        (chosen or kept).pop()
-    text = render(shown, nonce) if shown else ""
-    return Block(text, tokens if shown else 0, tuple(kept), tuple(chosen))
+        _drop_one(chosen, said, kept)
+    text = render(shown, nonce, as_of) if shown else ""
+    return Block(text, tokens if shown else 0, tuple(kept), tuple(chosen), tuple(said))
 
 
-def render(lines: Sequence[str], nonce: str) -> str:
-    return nonce.join(_around(lines))
+def render(lines: Sequence[str], nonce: str, as_of: datetime | None = None) -> str:
+    return nonce.join(_around(lines, as_of))
 
 
 def line(fact: Fact, now: datetime, nonce: str) -> str:
@@ -76,30 +106,51 @@ def line(fact: Fact, now: datetime, nonce: str) -> str:
     return f"- [{notes}] {clean(fact.statement, nonce)}"
 
 
-def _around(lines: Sequence[str]) -> tuple[str, str, str]:
+def quote_line(quote: Quote, now: datetime, nonce: str) -> str:
+    said = f"said {_date(quote.said_at, Precision.DAY, now.tzinfo)}"
+    notes = f"verbatim, earlier in this conversation; {said}; by {clean(quote.speaker, nonce)}"
+    text = quote.text
+    if len(text) > QUOTED_CHARACTERS:
+        text = f"{text[:QUOTED_CHARACTERS].rstrip()} …"
+    return f"- [{notes}] {clean(text, nonce)}"
+
+
+def _around(lines: Sequence[str], as_of: datetime | None) -> tuple[str, str, str]:
     """What stands before, between and behind the two nonces."""
-    body = "\n".join((INTRODUCTION, *lines))
+    past = f" As it was known at the end of {as_of:%Y-%m-%d}." if as_of else ""
+    body = "\n".join((INTRODUCTION + past, *lines))
     return '<memory trust="data" id="', f'">\n{body}\n</memory id="', '">'
 
 
-def _tokens(lines: Sequence[str], count: Count) -> int:
+def _tokens(lines: Sequence[str], count: Count, as_of: datetime | None = None) -> int:
     """With the fence at its longest: no character of a nonce takes more than one token."""
-    return sum(map(count, _around(lines))) + 2 * NONCE_CHARACTERS
+    return sum(map(count, _around(lines, as_of))) + 2 * NONCE_CHARACTERS
 
 
-def _fill(facts: Sequence[Fact], costs: dict[UUID, int], room: int) -> list[Fact]:
+def _fill(entries: Sequence[Entry], costs: Mapping[Any, int], room: int) -> list[Entry]:
     """In order; one that is too long leaves its room to those behind it."""
     taken = []
-    for fact in facts:
-        if costs[fact.pk] <= room:
-            taken.append(fact)
-            room -= costs[fact.pk]
+    for entry in entries:
+        if costs[entry.pk] <= room:
+            taken.append(entry)
+            room -= costs[entry.pk]
     return taken
 
 
-def _runner_up_last(facts: Sequence[Fact]) -> list[Fact]:
-    """The ends of a text are read with most attention."""
-    return [*facts[:1], *facts[2:], *facts[1:2]]
+def _cost(entries: Sequence[Keyed], costs: Mapping[Any, int]) -> int:
+    return sum(costs[entry.pk] for entry in entries)
+
+
+def _in_order(
+    pinned: Sequence[Fact], found: Sequence[Fact], quotes: Sequence[Quote]
+) -> list[Fact | Quote]:
+    """The ends of a text are read with most attention: there stand the best and the runner-up."""
+    return [*pinned, *found[:1], *found[2:], *quotes, *found[1:2]]
+
+
+def _drop_one(*kinds: list[Any]) -> None:
+    """The last of the first kind that has any."""
+    next(kind for kind in kinds if kind).pop()
 
 
 def _notes(fact: Fact, now: datetime) -> list[str]:

@@ -16,6 +16,7 @@ from agents.models import Agent
 from conversations.models import Conversation
 from memory.models import RecalledAhead, RecalledFact
 from memory.recall.service import Recall
+from memory.search import automatic
 
 log = logging.getLogger(__name__)
 
@@ -59,11 +60,13 @@ def told(
     now: datetime | None = None,
 ) -> None:
     """Remembers what an assistant was told where, and has the worker count it. `conversation` is
-    the talk's, if it has begun.
+    the talk's, if it has begun. What recall tells of an earlier day counts as no use of it.
 
     The first is one statement of ids in the request, because the gate against recalled echoes must
     not depend on a broker; the second is a mere counter, and its hint may be lost.
     """
+    if conversation is not None:
+        automatic.told(conversation, recall.excerpts)
     ids = [item.fact.pk for item in recall.items]
     if not ids:
         return
@@ -72,7 +75,8 @@ def told(
         remember(conversation=conversation, fact_ids=ids, now=now)
     elif talk is not None:
         remember_ahead(talk=talk, fact_ids=ids, now=now)
-    _hint(recall.items[0].fact.owner_id, ids, now)
+    if recall.trace.as_of is None:
+        _hint(recall.items[0].fact.owner_id, ids, now)
 
 
 def remember(*, conversation: Conversation, fact_ids: Sequence[UUID], now: datetime) -> None:

@@ -2,15 +2,16 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from conversations.schemas import Content, Id, Slug, Source, Strict
+from conversations.schemas import Content, Day, Id, Slug, Source, Strict
 from memory.models import Fact
 from memory.recall.service import Item, Recall
 from memory.recall.trace import Candidate, Leg, LegReport, NearMiss, Part, Standing, Trace
+from memory.search.automatic import Excerpt
 
 # Fewer tokens hold no fact beside the fence.
 LEAST_BUDGET = 150
@@ -20,7 +21,8 @@ RECENT = 20  # only the last few are read
 
 class RecallIn(Strict):
     """`recent` are the owner's turns before the message, oldest first. `explain` asks for what each
-    item is worth and why, and for what nearly came."""
+    item is worth and why, and for what nearly came. `as_of`: what the answer would have been when
+    that day ended on the owner's clock."""
 
     message: Content
     recent: Annotated[list[Content], Field(max_length=RECENT)] = []
@@ -29,6 +31,7 @@ class RecallIn(Strict):
     source: Source = "api"
     budget: Annotated[int, Field(ge=LEAST_BUDGET, le=LARGEST_BUDGET)] | None = None
     explain: bool = False
+    as_of: Day | None = None
 
 
 class StandingOut(BaseModel):
@@ -84,6 +87,7 @@ class FactOut(BaseModel):
 
 
 class ItemOut(FactOut):
+    tier: Literal["fact"] = "fact"
     pinned: bool
 
     @classmethod
@@ -92,6 +96,35 @@ class ItemOut(FactOut):
             **_told(item.fact),
             worth=Worth.of(item.candidate) if explain and item.candidate else None,
             pinned=item.pinned,
+        )
+
+
+class ExcerptOut(BaseModel):
+    """What was said earlier in this conversation, before its last summary. `message` is the id that
+    the client gave."""
+
+    tier: Literal["raw"] = "raw"
+    passage: UUID
+    text: str
+    said_at: datetime
+    message: str | None
+    role: str | None
+    speaker: str | None
+    from_owner: bool | None
+    cosine: float | None
+
+    @classmethod
+    def of(cls, excerpt: Excerpt) -> Self:
+        message = excerpt.passage.message
+        return cls(
+            passage=excerpt.passage.pk,
+            text=excerpt.text,
+            said_at=excerpt.said_at,
+            message=message.client_id if message else None,
+            role=message.role if message else None,
+            speaker=message.speaker if message else None,
+            from_owner=message.from_owner if message else None,
+            cosine=None if excerpt.cosine is None else round(excerpt.cosine, 4),
         )
 
 
@@ -123,12 +156,14 @@ class LegOut(BaseModel):
 
 
 class TraceOut(BaseModel):
-    """`recorded`: the conversation is known, so that an echo of this block is not learned. Without
-    `explain` there are no near misses."""
+    """`recorded`: the request named its conversation, so that an echo of this block is not learned
+    from it. Without `explain` there are no near misses. `as_of`: the moment it is of, if not now.
+    """
 
     legs: list[LegOut]
     near_misses: list[NearMissOut]
     empty_because: str | None
+    as_of: datetime | None
     milliseconds: dict[str, float]
     recorded: bool
 
@@ -138,6 +173,7 @@ class TraceOut(BaseModel):
             legs=[LegOut.of(report) for report in trace.legs],
             near_misses=[NearMissOut.of(miss) for miss in trace.near_misses if explain],
             empty_because=trace.empty_because,
+            as_of=trace.as_of,
             milliseconds={name: round(value, 2) for name, value in trace.timings.items()},
             recorded=recorded,
         )
@@ -151,6 +187,7 @@ class RecallOut(BaseModel):
     tokens: int
     empty: bool
     items: list[ItemOut]
+    excerpts: list[ExcerptOut]
     trace: TraceOut
 
     @classmethod
@@ -160,6 +197,7 @@ class RecallOut(BaseModel):
             tokens=recall.tokens,
             empty=recall.is_empty,
             items=[ItemOut.of(item, explain=explain) for item in recall.items],
+            excerpts=[ExcerptOut.of(excerpt) for excerpt in recall.excerpts],
             trace=TraceOut.of(recall.trace, recorded, explain=explain),
         )
 

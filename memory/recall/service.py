@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
@@ -14,12 +14,14 @@ from agents.models import Agent, OwnerSettings
 from conversations.models import Conversation
 from memory import tokens
 from memory.models import Fact
-from memory.recall import block, legs
+from memory.recall import block, excerpts, legs
+from memory.recall.as_of import at, end_of
 from memory.recall.finding import Seen, look_up
 from memory.recall.legs import Reader
 from memory.recall.query import read
 from memory.recall.trace import Candidate, LegReport, NearMiss, Trace, Why
 from memory.recall.tuning import tuning
+from memory.search.automatic import Excerpt
 
 
 @dataclass(frozen=True)
@@ -34,17 +36,19 @@ class Item:
 @dataclass(frozen=True)
 class Recall:
     """`block` is the empty text where there is nothing to tell; `tokens` is what it costs at most.
-    `items` are the pinned ones, then those found, best first."""
+    `items` are the pinned ones, then those found, best first; `excerpts` what was said earlier in
+    the conversation and summarised since."""
 
     block: str
     tokens: int
     items: tuple[Item, ...]
     trace: Trace
+    excerpts: tuple[Excerpt, ...] = ()
 
     @property
     def is_empty(self) -> bool:
         """Nothing was found; pinned facts ride all the same."""
-        return all(item.pinned for item in self.items)
+        return not self.excerpts and all(item.pinned for item in self.items)
 
 
 def recall(
@@ -55,10 +59,14 @@ def recall(
     conversation: Conversation | None = None,
     now: datetime | None = None,
     budget: int | None = None,
+    as_of: date | None = None,
+    withdrawn: bool = True,
 ) -> Recall:
     """What `agent` is told for `message`; `recent` are the owner's turns before it, oldest first.
 
-    Raises ValueError for a conversation of another agent.
+    `as_of`: what it would have been told when that day ended on the owner's clock, from facts
+    alone; with `withdrawn` also by facts that the owner has since forgotten, rejected or sent back
+    to the queue. Raises DayToCome, and ValueError for a conversation of another agent.
     """
     if conversation is not None and conversation.agent_id != agent.pk:
         raise ValueError("The conversation belongs to another agent.")
@@ -66,28 +74,39 @@ def recall(
     choice, zone = OwnerSettings.objects.values_list("memory_enabled", "time_zone").get(
         owner=agent.owner_id
     )
+    now = (now or timezone.now()).astimezone(ZoneInfo(zone))
+    then = None if as_of is None else end_of(as_of, now)
     if not allowed(settings.MEMORY_MODE, choice):
         return Recall("", 0, (), Trace(empty_because=Why.MEMORY_OFF))
-    now = (now or timezone.now()).astimezone(ZoneInfo(zone))
-    reader = Reader(agent, read(message, tuple(recent), now), tuning())
+    reader = Reader(agent, read(message, tuple(recent), then or now), tuning())
+    if then is not None:
+        reader = at(reader, then, withdrawn=withdrawn)
+        conversation = None
     reports = () if reader.query.is_small_talk else legs.run(reader)
     clock.step("legs")
     seen = look_up(reader, reports)
     clock.step("facts")
-    packed = _pack(reader, seen, reader.tuning.budget if budget is None else budget)
+    said, report = excerpts.look(reader, conversation, seen.in_order())
+    clock.step("excerpts")
+    packed = _pack(reader, seen, said, reader.tuning.budget if budget is None else budget, then)
     clock.step("block")
-    return _told(reader, reports, seen, packed, clock)
+    return _told(reader, (*reports, *report), seen, said, packed, clock, then)
 
 
-def _pack(reader: Reader, seen: Seen, budget: int) -> block.Block:
+def _pack(
+    reader: Reader, seen: Seen, said: Sequence[Excerpt], budget: int, then: datetime | None
+) -> block.Block:
     return block.pack(
         pinned=seen.pinned,
         found=[candidate.fact for candidate in seen.told],
+        quotes=excerpts.quotes(said),
         budget=budget,
         pinned_budget=reader.tuning.pinned_budget,
+        quotes_budget=reader.tuning.quotes_budget,
         now=reader.query.now,
         nonce=block.new_nonce(),
         count=tokens.count,
+        as_of=then,
     )
 
 
@@ -95,8 +114,10 @@ def _told(
     reader: Reader,
     reports: tuple[LegReport, ...],
     seen: Seen,
+    said: Sequence[Excerpt],
     packed: block.Block,
     clock: "_Clock",
+    then: datetime | None,
 ) -> Recall:
     by_id = {candidate.fact.pk: candidate for candidate in seen.told}
     items = (
@@ -104,15 +125,25 @@ def _told(
         *(Item(fact, False, by_id[fact.pk]) for fact in packed.found),
     )
     because = None
-    if not packed.found:
-        because = Why.SMALL_TALK if reader.query.is_small_talk else Why.NOTHING_RELEVANT
+    if not packed.found and not packed.quotes:
+        because = _why_nothing(reader, then)
     trace = Trace(
         legs=reports,
         near_misses=tuple(_misses(seen, items)[: reader.tuning.near_misses]),
         empty_because=because,
+        as_of=then,
         timings=clock.steps,
     )
-    return Recall(packed.text, packed.tokens, items, trace)
+    shown = excerpts.shown(said, packed.quotes)
+    return Recall(packed.text, packed.tokens, items, trace, shown)
+
+
+def _why_nothing(reader: Reader, then: datetime | None) -> Why:
+    if reader.query.is_small_talk:
+        return Why.SMALL_TALK
+    if then is not None and not reader.facts.exists():
+        return Why.NOTHING_YET
+    return Why.NOTHING_RELEVANT
 
 
 def _misses(seen: Seen, items: Iterable[Item]) -> list[NearMiss]:

@@ -3,6 +3,7 @@ agent may not read, because legs only ever see those."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
@@ -15,6 +16,8 @@ class Leg(StrEnum):
     ENTITY = "entity"
     TIME = "time"
     RECENCY = "recency"
+    # Excerpts of the conversation; looked for only once it was summarised.
+    RAW = "raw"
 
 
 class Part(StrEnum):
@@ -40,6 +43,7 @@ class Why(StrEnum):
     MEMORY_OFF = "memory is off"
     SMALL_TALK = "the message asks for nothing"
     NOTHING_RELEVANT = "nothing relevant was found"
+    NOTHING_YET = "nothing was known yet"
     GATE = "not relevant enough"
     CUT = "far behind the best"
     BUDGET = "over the budget"
@@ -121,5 +125,7 @@ class Trace:
     near_misses: tuple[NearMiss, ...] = ()
     # Why there is no unpinned item, where there is none.
     empty_because: Why | None = None
+    # The moment that it is of, where that is not now.
+    as_of: datetime | None = None
     # Milliseconds by step.
     timings: Mapping[str, float] = field(default_factory=dict)

@@ -17,6 +17,8 @@ class Tuning:
     # Tokens of o200k for the whole block, and how many of them pinned facts may take.
     budget: int = 1500
     pinned_budget: int = 300
+    # And excerpts of what the conversation's last summary replaced.
+    quotes_budget: int = 400
 
     # Candidates of each leg; all are then scored by one formula. More changed no figure.
     rows_per_leg: int = 60

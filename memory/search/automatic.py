@@ -1,5 +1,6 @@
 """Excerpts of the raw record that ride in a prompt unasked: few, and not the same in every one."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -7,11 +8,14 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
+from agents.gate import MemoryOff, memory_on
 from agents.models import Agent
 from conversations.models import Conversation, Passage, ShownPassages
 from memory.recall.query import read
+from memory.recall.trace import Candidate
+from memory.search import keys
 from memory.search.marks import Mark
-from memory.search.service import Scope, search
+from memory.search.service import RawSearch, readable
 from memory.search.words import content_stems
 from memory.sensitive import redact
 from memory.text.language import detect_language, language_config
@@ -33,32 +37,44 @@ class Excerpt:
     said_at: datetime
     cosine: float | None
 
+    @property
+    def speaker(self) -> str:
+        message = self.passage.message
+        return (message.speaker or message.role) if message else "nobody named"
+
 
 def excerpts_for(
-    *, agent: Agent, conversation: Conversation, query: str, now: datetime | None = None
+    *,
+    agent: Agent,
+    conversation: Conversation,
+    query: str,
+    now: datetime | None = None,
+    facts: Sequence[Candidate] | None = None,
 ) -> list[Excerpt]:
     """From the part of this conversation that its assistant no longer sees: nothing before a first
     compaction. What newer facts override is left out, and what rode along lately. Only reads; see
-    `told`. Raises MemoryOff, and ValueError for another agent's conversation."""
+    `told`. `facts` are those that agree most with the question, where recall knows them already.
+
+    Raises MemoryOff, and ValueError for another agent's conversation."""
     if conversation.agent_id != agent.pk:
         raise ValueError("The conversation belongs to another agent.")
     now = now or timezone.now()
     if not conversation.compacted_seq or read(query, (), now).is_small_talk:
         return []
-    hits = search(
-        agent=agent, query=query, scope=Scope.RAW, k=_LOOKED_AT, now=now, conversation=conversation
-    )
+    if not memory_on(agent.owner):
+        raise MemoryOff("Memory is off for this owner.")
+    query = readable(query)
+    known = keys.find(agent, query, now) if facts is None else keys.of(agent, facts)
     shown = set(_ledger(conversation))
-    lost = [hit for hit in hits if hit.marks == (Mark.SUMMARISED,)]
     fresh = [
         Excerpt(hit.passage, redact(hit.text), hit.said_at, hit.cosine)
-        for hit in lost
-        if hit.passage and hit.passage.pk not in shown
+        for hit in RawSearch(agent, query, known, conversation).hits(_LOOKED_AT)
+        if hit.marks == (Mark.SUMMARISED,) and hit.passage and hit.passage.pk not in shown
     ]
     return _relevant(query, fresh)[:MOST]
 
 
-def told(conversation: Conversation, excerpts: list[Excerpt]) -> None:
+def told(conversation: Conversation, excerpts: Sequence[Excerpt]) -> None:
     """They were put into a prompt of this conversation."""
     if not excerpts:
         return

@@ -48,7 +48,11 @@ class Keys:
 
 
 def find(agent: Agent, question: str, now: datetime | None) -> Keys:
-    candidates = ranking(agent=agent, message=question, now=now, rows=ROWS)
+    return of(agent, ranking(agent=agent, message=question, now=now, rows=ROWS))
+
+
+def of(agent: Agent, candidates: Sequence[Candidate]) -> Keys:
+    """`candidates`: facts that the agent may be told, best first."""
     cited: dict[UUID, set[UUID]] = defaultdict(set)
     pairs = Evidence.objects.filter(
         owner=agent.owner, fact__in=[candidate.fact.pk for candidate in candidates]

@@ -87,7 +87,7 @@ def search(
     if conversation is not None and conversation.owner_id != agent.owner_id:
         raise ValueError("The conversation belongs to another owner.")
     scope, k = Scope(scope), max(0, min(k, MOST))
-    query = without_hidden(query[:READ]).replace("\x00", " ").strip()
+    query = readable(query)
     if not query or not k:
         return []
     known = _keys(agent, query, now)
@@ -98,6 +98,10 @@ def search(
     if scope == Scope.ALL:
         facts = facts[: max(k - k // 2, k - len(raw))]
     return [*facts[:k], *raw][:k]
+
+
+def readable(query: str) -> str:
+    return without_hidden(query[:READ]).replace("\x00", " ").strip()
 
 
 def _keys(agent: Agent, query: str, now: datetime | None) -> Keys:
