@@ -3,27 +3,29 @@
 A request never waits for it (`embed`); workers and commands do (`embed_blocking`).
 """
 
+import hashlib
 import importlib.util
 import logging
 import os
+import secrets
 import threading
 import time
-import warnings
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
+from memory import encoders
+from memory.encoders import Encoder
 from memory.models import Fact, FactEmbedding
 from memory.vocabulary import State
-
-if TYPE_CHECKING:
-    from sentence_transformers import SentenceTransformer
 
 log = logging.getLogger(__name__)
 
@@ -40,10 +42,12 @@ READS: tuple[str, ...] = tuple(
     getattr(settings, "EMBEDDING_LANGUAGES", ()) or (() if _CONFIGURED else _MINILM_READS)
 )
 
-# One short query on two cores: 12 ms with one thread, 9 ms with two while nothing else runs, but
-# 38 ms with two on a busy machine, where the threads wait for each other.
+# More only help where nothing else runs: on a busy machine the threads of one short query wait for
+# each other, on torch 38 ms with two where one takes 13.
 _THREADS = 1
-_BATCH = 32
+# Vectors of questions that may come again (a client that tries twice, the turns before a short
+# question), 1.5 kB each.
+_KNOWN = 512
 # Small enough for a transaction that holds row locks, big enough to keep the model busy.
 _STORE_AT_ONCE = 128
 _SWEEP_LOCK = "remembrancer embed missing"
@@ -66,7 +70,7 @@ class _Holder:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.status = Status.COLD
-        self.encoder: SentenceTransformer | None = None
+        self.encoder: Encoder | None = None
 
 
 _held = _Holder()
@@ -103,18 +107,70 @@ def warm_up() -> None:
         _held.status = Status.READY
 
 
+class Known:
+    """The vectors of the last questions. Of a text only a keyed hash is kept, and the key dies with
+    the process."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.key = secrets.token_bytes(32)
+        self.lock = threading.Lock()
+        self.vectors: OrderedDict[bytes, list[float]] = OrderedDict()
+
+    def get(self, text: str) -> list[float] | None:
+        name = self._name(text)
+        with self.lock:
+            vector = self.vectors.get(name)
+            if vector is not None:
+                self.vectors.move_to_end(name)
+        return vector
+
+    def put(self, text: str, vector: list[float]) -> None:
+        with self.lock:
+            self.vectors[self._name(text)] = vector
+            while len(self.vectors) > self.limit:
+                self.vectors.popitem(last=False)
+
+    def _name(self, text: str) -> bytes:
+        return hashlib.blake2b(text.encode(), key=self.key, digest_size=16).digest()
+
+
+known = Known(_KNOWN)
+
+
 def embed(texts: Sequence[str]) -> list[list[float]]:
     """Vectors of length one. Raises EmbeddingNotReady instead of waiting for the model."""
-    encoder = _held.encoder
-    if encoder is None:
-        raise EmbeddingNotReady(f"The embedding model is {_held.status}.")
-    return _encode(encoder, texts)
+    encoder = _ready()
+    found = {text: known.get(text) for text in texts}
+    fresh = [text for text, vector in found.items() if vector is None]
+    made = dict(zip(fresh, _encode(encoder, fresh), strict=True))
+    for text, vector in made.items():
+        known.put(text, vector)
+    return [found[text] or made[text] for text in texts]
+
+
+def embed_ahead(texts: Sequence[str]) -> "Future[list[list[float]]]":
+    """As `embed`, in another thread: the model computes while the caller waits for the database."""
+    return _threads().submit(embed, texts)
 
 
 def embed_blocking(texts: Sequence[str]) -> list[list[float]]:
-    """As `embed`, but loads the model first where needed."""
+    """As `embed`, but loads the model first where needed. For texts that are stored, which seldom
+    come again."""
     warm_up()
-    return embed(texts)
+    return _encode(_ready(), texts)
+
+
+def _ready() -> Encoder:
+    encoder = _held.encoder
+    if encoder is None:
+        raise EmbeddingNotReady(f"The embedding model is {_held.status}.")
+    return encoder
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="embedding")
 
 
 def missing_embeddings(model: str = MODEL) -> QuerySet[Fact]:
@@ -197,39 +253,30 @@ def _batches(facts: list[Fact], size: int) -> Iterator[list[Fact]]:
         yield facts[start : start + size]
 
 
-def _load() -> "SentenceTransformer":
-    if not _CONFIGURED or Path(_CONFIGURED).is_dir():
-        # Everything is on this disk: nothing may be looked up elsewhere.
-        os.environ.setdefault("HF_HUB_OFFLINE", "1")
+def _load() -> Encoder:
     started = time.monotonic()
-    with warnings.catch_warnings():
-        # The libraries' own deprecations are not ours to mend.
-        warnings.simplefilter("ignore")
-        import torch
-        from sentence_transformers import SentenceTransformer
-        from transformers.utils import logging as transformers_logging
-
-        transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-        torch.set_num_threads(getattr(settings, "EMBEDDING_THREADS", 0) or _THREADS)
-        encoder = SentenceTransformer(_CONFIGURED or _packaged_weights(), device="cpu")
-        # The first pass is slow, and fixes the tokenizer's settings: changing them later while
-        # another thread encodes would fail.
-        _encode(encoder, ["warm up"])
+    threads = getattr(settings, "EMBEDDING_THREADS", 0) or _THREADS
+    encoder: Encoder
+    if _CONFIGURED:
+        encoder = encoders.TorchEncoder(_CONFIGURED, threads)
+    else:
+        encoder = encoders.packaged(
+            packaged_weights(),
+            package=_PACKAGE.replace("_", "-"),
+            graphs=settings.HOME / "models",
+            threads=threads,
+        )
+    _encode(encoder, ["warm up"])  # the first pass is slow
     log.info("embedding model %s loaded in %.1f s", MODEL, time.monotonic() - started)
     return encoder
 
 
-def _packaged_weights() -> str:
+def packaged_weights() -> Path:
     spec = importlib.util.find_spec(_PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         raise FileNotFoundError(f"The package {_PACKAGE} with the model's weights is missing.")
-    return str(Path(spec.submodule_search_locations[0]) / "model")
+    return Path(spec.submodule_search_locations[0]) / "model"
 
 
-def _encode(encoder: "SentenceTransformer", texts: Sequence[str]) -> list[list[float]]:
-    if not texts:
-        return []
-    vectors = encoder.encode(
-        list(texts), batch_size=_BATCH, normalize_embeddings=True, show_progress_bar=False
-    )
-    return vectors.tolist()  # type: ignore[no-any-return]
+def _encode(encoder: Encoder, texts: Sequence[str]) -> list[list[float]]:
+    return encoder.encode(texts) if texts else []

@@ -162,7 +162,7 @@ class PastReader(Reader):
             return terms.sheets_of(cursor.fetchall(), numbers)
 
 
-def at(reader: Reader, moment: datetime, *, withdrawn: bool) -> PastReader:
+def at(reader: Reader, moment: datetime, *, withdrawn: bool = True) -> PastReader:
     past = Past.read(reader.agent.owner, moment)
     return PastReader(reader.agent, reader.query, reader.tuning, past, withdrawn)
 

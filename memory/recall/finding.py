@@ -1,27 +1,28 @@
 """What facts have for a message: found by the legs, scored by one formula, judged. Only reads."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from django.db.models import Q
 from django.utils import timezone
 
 from agents.models import Agent, OwnerSettings
 from memory.models import Fact
 from memory.recall import legs, scoring
 from memory.recall.legs import Reader
+from memory.recall.nearest import Row, condition, measured
 from memory.recall.query import read
 from memory.recall.trace import Candidate, LegReport, Why
 from memory.recall.tuning import tuning
 
 # Columns of a fact that recall, its page and its API show.
-_SHOWN = (
+_COLUMNS = frozenset({
     "id", "owner_id", "agent_id", "kind", "statement", "state", "confidence", "pinned",
     "valid_from", "valid_until", "valid_precision", "observed_at", "last_confirmed_at",
-)  # fmt: skip
+})  # fmt: skip
+_SHOWN = tuple(field.attname for field in Fact._meta.concrete_fields if field.attname in _COLUMNS)
 
 
 @dataclass(frozen=True)
@@ -39,30 +40,48 @@ class Seen:
 
 def look_up(reader: Reader, reports: tuple[LegReport, ...]) -> Seen:
     ids = {hit.fact_id for report in reports for hit in report.found.hits}
-    facts = _facts(reader, ids)
-    pinned = sorted((fact for fact in facts.values() if fact.pinned), key=lambda fact: fact.pk)
+    rows = _rows(reader, reports, ids)
+    pinned = sorted(
+        (row.fact for row in rows.values() if row.fact.pinned), key=lambda fact: fact.pk
+    )
     # Archived since its leg saw it: gone.
-    found = [facts[key] for key in ids if key in facts]
+    found = {key: rows[key] for key in ids if key in rows}
     if not found:
         return Seen([], [], pinned)
-    seen = legs.measure(reader, reports, ids)
+    seen = legs.measure(reader, reports, found)
     scorer = scoring.Scorer(seen, reader.query.now, reader.tuning)
-    told, left = scoring.judge(map(scorer.candidate, found), reader.tuning)
+    told, left = scoring.judge(
+        (scorer.candidate(row.fact) for row in found.values()), reader.tuning
+    )
     return Seen(told, left, pinned)
 
 
 def ranking(
-    *, agent: Agent, message: str, now: datetime | None = None, rows: int = 200
+    *,
+    agent: Agent,
+    message: str,
+    now: datetime | None = None,
+    rows: int = 200,
+    reader_at: Callable[[Reader], Reader] = lambda reader: reader,
 ) -> list[Candidate]:
     """The facts that agree most with a message, best first, relevant or not. For search, which
-    leaves the judgement to whoever asks; the gate of memory is the caller's."""
+    leaves the judgement to whoever asks; the gate of memory is the caller's. `reader_at` takes the
+    reader to another time."""
     zone = OwnerSettings.objects.values_list("time_zone", flat=True).get(owner=agent.owner_id)
     now = (now or timezone.now()).astimezone(ZoneInfo(zone))
-    reader = Reader(agent, read(message, (), now), replace(tuning(), rows_per_leg=rows))
+    reader = reader_at(Reader(agent, read(message, (), now), replace(tuning(), rows_per_leg=rows)))
     return look_up(reader, legs.run(reader)).in_order()[:rows]
 
 
-def _facts(reader: Reader, ids: Iterable[UUID]) -> dict[UUID, Fact]:
+def _rows(reader: Reader, reports: tuple[LegReport, ...], ids: Collection[UUID]) -> dict[UUID, Row]:
     """One look for all; scope, state and validity are asked again."""
-    rows = reader.facts.filter(Q(pk__in=list(ids)) | Q(pinned=True)).only(*_SHOWN)
-    return {fact.pk: fact for fact in rows}
+    rows = measured(
+        reader.facts,
+        reader.agent.owner_id,
+        ids,
+        condition(Fact.objects.filter(reader.rides)),
+        columns=_SHOWN,
+        vectors=legs.vectors_that_count(reader, reports),
+    )
+    known = reader.as_known([row.fact for row in rows])
+    return {fact.pk: row._replace(fact=fact) for fact, row in zip(known, rows, strict=True)}

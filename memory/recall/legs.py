@@ -3,28 +3,29 @@
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
-from typing import TypeVar
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Left
-from pgvector.django import CosineDistance
 
 from agents.models import Agent
 from memory import embedding
 from memory.models import EntityAlias, Fact
 from memory.recall import scoring, terms
+from memory.recall.census import Census, take
 from memory.recall.dates import Period, periods
 from memory.recall.names import says_name
+from memory.recall.nearest import Row, nearest
 from memory.recall.query import Query, as_facts_say, content_words
 from memory.recall.scoring import Measures
-from memory.recall.terms import Postings
+from memory.recall.terms import Every, Postings, Sheet
 from memory.recall.trace import Found, Hit, Leg, LegReport, Outcome
 from memory.recall.tuning import Tuning
 from memory.scope import facts_readable_by, recallable
@@ -33,7 +34,6 @@ from memory.text.words import words
 
 log = logging.getLogger(__name__)
 
-Value = TypeVar("Value")
 _ALIASES = 5000  # that begin like any word of the message
 
 
@@ -50,16 +50,38 @@ class Reader:
     def facts(self) -> QuerySet[Fact]:
         return recallable(facts_readable_by(self.agent), self.query.now).order_by()
 
-    @cached_property
-    def postings(self) -> Postings:
-        words = terms.analyse(self.query, self.agent.owner)
-        return terms.postings(words, self.agent, self.tuning.rows_per_word)
+    @property
+    def rides(self) -> Q:
+        """What rides on every turn."""
+        return Q(pinned=True)
+
+    def as_known(self, facts: Iterable[Fact]) -> Iterable[Fact]:
+        """Rows as they are to be read; memory/recall/as_of.py has them as they were."""
+        return facts
+
+    def sheets(self, facts: Mapping[UUID, Every | None]) -> dict[UUID, Sheet]:
+        """By what the term that every fact has tells of them."""
+        return terms.fill_in(self.postings, self.agent, facts)
 
     @cached_property
-    def vectors(self) -> list[list[float]]:
-        """Of the message put as facts are, and behind the turns before it where it is short."""
+    def census(self) -> Census:
+        return take(self.agent)
+
+    @cached_property
+    def postings(self) -> Postings:
+        words = terms.analyse(self.query, self.agent)
+        return terms.postings(words, self.agent, self.census, self.tuning.rows_per_word)
+
+    @cached_property
+    def ahead(self) -> "Future[list[list[float]]]":
+        """Of the message put as facts are, and behind the turns before it where it is short. The
+        model is at it from the first time that this is asked for."""
         texts = (self.query.message, self.query.in_context)
-        return embedding.embed(list(dict.fromkeys(as_facts_say(text) for text in texts)))
+        return embedding.embed_ahead(list(dict.fromkeys(as_facts_say(text) for text in texts)))
+
+    @property
+    def vectors(self) -> list[list[float]]:
+        return self.ahead.result()
 
     @cached_property
     def spans(self) -> list[Period]:
@@ -71,7 +93,12 @@ class Skipped(Exception):
 
 
 def run(reader: Reader) -> tuple[LegReport, ...]:
-    return tuple(_run(leg, find, reader) for leg, find in LEGS.items())
+    """The leg that needs the model goes last: it computes while the others ask the database."""
+    if _is_readable(reader.query):
+        reader.ahead  # noqa: B018
+    others = [leg for leg in LEGS if leg != Leg.VECTOR]
+    reports = {leg: _run(leg, LEGS[leg], reader) for leg in (*others, Leg.VECTOR)}
+    return tuple(reports[leg] for leg in LEGS)
 
 
 def by_vector(reader: Reader) -> Found:
@@ -79,7 +106,7 @@ def by_vector(reader: Reader) -> Found:
     facts = _trusted(reader)
     cosines: dict[UUID, float] = {}
     for vector in reader.vectors:
-        for fact_id, distance in _nearest(vector, facts, reader):
+        for fact_id, distance in nearest(vector, facts, reader.census, reader.tuning.rows_per_leg):
             cosines[fact_id] = max(1 - distance, cosines.get(fact_id, -1.0))
     return Found(_best_first(cosines, reader))
 
@@ -165,7 +192,7 @@ def _run(leg: Leg, find: Callable[[Reader], Found], reader: Reader) -> LegReport
     started = time.perf_counter()
     outcome, found, detail = Outcome.OK, Found(()), ""
     try:
-        with _apart():
+        with apart():
             found = find(reader)
     except Skipped as reason:
         outcome, detail = Outcome.SKIPPED, str(reason)
@@ -180,7 +207,7 @@ def _run(leg: Leg, find: Callable[[Reader], Found], reader: Reader) -> LegReport
 
 
 @contextmanager
-def _apart() -> Iterator[None]:
+def apart() -> Iterator[None]:
     """A failed statement must not take the caller's transaction with it. Where there is none, each
     statement is one of its own, and a savepoint would only cost two more."""
     if not connection.in_atomic_block:
@@ -190,56 +217,63 @@ def _apart() -> Iterator[None]:
         yield
 
 
-def measure(reader: Reader, reports: Sequence[LegReport], ids: Collection[UUID]) -> Measures:
+def measure(reader: Reader, reports: Sequence[LegReport], found: Mapping[UUID, Row]) -> Measures:
     """What the score needs of these facts, whichever leg found them. A leg that failed or had
     nothing to go by adds nothing."""
     went = {report.leg for report in reports if report.outcome == Outcome.OK}
     opened = {hit.fact_id for one in reports if one.found.opens for hit in one.found.hits}
+    readable = _readable_languages(reader.query)
     return Measures(
         legs=scoring.standings(reports),
         opened=opened,
-        cosines=_try(lambda: _cosines(reader, ids)) if Leg.VECTOR in went else {},
-        sheets=_try(lambda: terms.read_sheets(reader.postings, reader.agent, ids))
-        if Leg.TEXT in went
-        else {},
+        cosines={
+            fact_id: row.cosine
+            for fact_id, row in found.items()
+            if row.cosine is not None and (readable is None or row.language in readable)
+        },
+        sheets=_sheets(reader, found) if Leg.TEXT in went else {},
         postings=reader.postings if Leg.TEXT in went else None,
         periods=reader.spans if Leg.TIME in went else (),
         asks_when=reader.query.asks_when,
     )
 
 
-def _try(read: Callable[[], dict[UUID, Value]]) -> dict[UUID, Value]:
+def vectors_that_count(reader: Reader, reports: Sequence[LegReport]) -> list[list[float]]:
+    """Those of a leg that went well; none where their distances would mean nothing."""
+    went = any(one.leg == Leg.VECTOR and one.outcome == Outcome.OK for one in reports)
+    return reader.vectors if went else []
+
+
+def _sheets(reader: Reader, found: Mapping[UUID, Row]) -> dict[UUID, Sheet]:
     try:
-        with _apart():
-            return read()
+        with apart():
+            return reader.sheets({fact_id: row.every for fact_id, row in found.items()})
     except Exception as error:
         log.warning("recall could not measure its candidates: %s", type(error).__name__)
         return {}
 
 
-def _cosines(reader: Reader, ids: Collection[UUID]) -> dict[UUID, float]:
-    facts = _trusted(reader).filter(pk__in=ids)
-    found: dict[UUID, float] = {}
-    for vector in reader.vectors:
-        for fact_id, distance in _distances(vector, facts, reader):
-            found[fact_id] = max(1 - distance, found.get(fact_id, -1.0))
-    return found
+def _is_readable(query: Query) -> bool:
+    """With a model of one language a question in another would find whatever is in that other.
+    Short questions are taken for another language now and then, so Latin script will do."""
+    return not embedding.READS or embedding.reads(query.language) or query.is_latin
+
+
+def _readable_languages(query: Query) -> set[str] | None:
+    """Of facts whose distance from the question means something; None for any."""
+    if not embedding.READS:
+        return None
+    readable = {language_config(code) for code in embedding.READS}
+    if query.language == UNKNOWN or embedding.reads(query.language):
+        readable.add("simple")
+    return readable
 
 
 def _trusted(reader: Reader) -> QuerySet[Fact]:
-    """The facts whose distance from the question means something.
-
-    With a model of one language a question in another would find whatever is in that other. Short
-    questions are taken for another language now and then, so facts in the model's own stay.
-    """
-    if not embedding.READS:
-        return reader.facts
-    if not embedding.reads(reader.query.language) and not reader.query.is_latin:
+    if not _is_readable(reader.query):
         raise Skipped("the embedding model does not read this script")
-    readable = {language_config(code) for code in embedding.READS}
-    if reader.query.language == UNKNOWN or embedding.reads(reader.query.language):
-        readable.add("simple")
-    return reader.facts.filter(language__in=sorted(readable))
+    readable = _readable_languages(reader.query)
+    return reader.facts if readable is None else reader.facts.filter(language__in=sorted(readable))
 
 
 def _named_entities(reader: Reader) -> dict[UUID, list[str]]:
@@ -259,28 +293,10 @@ def _named_entities(reader: Reader) -> dict[UUID, list[str]]:
 def _common(carried: Counter[UUID], reader: Reader) -> set[UUID]:
     limits = reader.tuning
     try:
-        many = max(limits.common_name_least, limits.common_name * reader.postings.facts)
-    except Exception:  # the leg of words says so itself
+        many = max(limits.common_name_least, limits.common_name * reader.census.facts)
+    except Exception:  # the other legs say so themselves
         return set()
     return {entity for entity, count in carried.items() if count >= many}
-
-
-def _nearest(
-    vector: list[float], facts: QuerySet[Fact], reader: Reader
-) -> QuerySet[Fact, tuple[UUID, float]]:
-    """Exact: every vector of the owner is compared."""
-    near = _distances(vector, facts, reader)
-    return near.order_by(F("distance"), "pk")[: reader.tuning.rows_per_leg]
-
-
-def _distances(
-    vector: list[float], facts: QuerySet[Fact], reader: Reader
-) -> QuerySet[Fact, tuple[UUID, float]]:
-    """No distance is in the conditions, because rows of another model may have another
-    dimension."""
-    known = facts.filter(embeddings__owner=reader.agent.owner, embeddings__model=embedding.MODEL)
-    far = known.annotate(distance=CosineDistance("embeddings__vector", vector))
-    return far.values_list("pk", "distance")
 
 
 def _best_first(scores: dict[UUID, float], reader: Reader) -> tuple[Hit, ...]:

@@ -4,14 +4,15 @@ Any word will do, because a message has several topics and a fact has one.
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import connection
 
-from agents.models import Agent, User
+from agents.models import Agent
+from memory.recall.census import SCOPES, Census
 from memory.recall.dates import date_words
 from memory.recall.lexical import Asked, rarity
 from memory.recall.query import Query
@@ -74,20 +75,17 @@ _ANALYSIS = """
     ORDER BY place, 1
 """
 # One index-only scan per lexeme; what they mean is summed by the caller, which is twice as quick as
-# doing it here. The first row counts the facts.
+# doing it here.
 _POSTINGS = """
-    SELECT -1, NULL, count(*), false, coalesce(avg(length), 0)::float, 0
-    FROM memory_factterm WHERE owner_id = %(owner)s AND term = '@' {scope}
-    UNION ALL
     SELECT w.word, h.fact_id, h.tf, h.stated, h.length, h.words
     FROM unnest(%(terms)s::text[], %(words)s::int[]) AS w (term, word)
     CROSS JOIN LATERAL (
         SELECT fact_id, tf, stated, length, words FROM memory_factterm
-        WHERE owner_id = %(owner)s AND term = w.term {scope} LIMIT %(rows)s
+        WHERE owner_id = %(owner)s AND term = w.term AND {scope} LIMIT %(rows)s
     ) AS h
 """
 _PROBE = """
-    SELECT fact_id, term, tf, stated, length, words FROM memory_factterm
+    SELECT fact_id, term, tf, stated FROM memory_factterm
     WHERE owner_id = %(owner)s AND fact_id = ANY(%(facts)s) AND term = ANY(%(terms)s)
 """
 
@@ -120,6 +118,15 @@ class Sheet:
             self.stated.add(word)
 
 
+class Every(NamedTuple):
+    """What the term that every fact has tells of it: time expressions in it, 2 at most, and the
+    sizes that its sheet has."""
+
+    dates: float
+    length: float
+    words: int
+
+
 @dataclass(frozen=True)
 class Postings:
     """The facts that have any of the words, and how many an agent may read at all."""
@@ -137,11 +144,11 @@ class Postings:
         return Asked({n: rarity(count, rows) for n, count in enumerate(self.counts)})
 
 
-def analyse(query: Query, owner: User) -> list[Word]:
+def analyse(query: Query, agent: Agent) -> list[Word]:
     """The words of content, in order."""
     detected = language_config(query.language)
     values: dict[str, str | UUID] = {
-        "owner": owner.pk,
+        "owner": agent.owner_id,
         # With nothing detected English is as good a guess as any for what is no content.
         "detected": detected if detected != "simple" else "english",
         "spaced": _SPACELESS.sub(" ", query.in_context),
@@ -156,7 +163,7 @@ def analyse(query: Query, owner: User) -> list[Word]:
     return _with_dates([word for word in found if _says_something(word)][:WORDS], query)
 
 
-def postings(words: Sequence[Word], agent: Agent, rows: int) -> Postings:
+def postings(words: Sequence[Word], agent: Agent, census: Census, rows: int) -> Postings:
     numbered = [(lexeme, n) for n, word in enumerate(words) for lexeme in word.lexemes]
     values: dict[str, Any] = {
         "owner": agent.owner_id,
@@ -166,8 +173,8 @@ def postings(words: Sequence[Word], agent: Agent, rows: int) -> Postings:
         "rows": rows + 1,
     }
     with connection.cursor() as cursor:
-        cursor.execute(_POSTINGS.format(scope=_SCOPES[Agent.Reads(agent.reads)]), values)
-        (_, _, facts, _, average, _), *found = cursor.fetchall()
+        cursor.execute(_POSTINGS.format(scope=SCOPES[Agent.Reads(agent.reads)]), values)
+        found = cursor.fetchall()
     sheets: dict[UUID, Sheet] = {}
     having: list[set[UUID]] = [set() for _ in words]
     for word, fact_id, times, stated, length, size in found:
@@ -178,34 +185,61 @@ def postings(words: Sequence[Word], agent: Agent, rows: int) -> Postings:
         having[word].add(fact_id)
     counts = [len(having_it) for having_it in having]
     common = frozenset(number for number, count in enumerate(counts) if count > rows)
-    return Postings(words, sheets, counts, int(facts), average, common)
+    return Postings(words, sheets, counts, census.facts, census.average, common)
 
 
-def read_sheets(found: Postings, agent: Agent, facts: Collection[UUID]) -> dict[UUID, Sheet]:
-    """The whole sheets of these facts, whatever leg they come from."""
-    numbers: dict[str, list[int]] = {EVERY: []}
-    for number, word in enumerate(found.words):
-        for lexeme in word.lexemes:
-            numbers.setdefault(lexeme, []).append(number)
-    values: dict[str, Any] = {"owner": agent.owner_id, "facts": list(facts), "terms": list(numbers)}
-    sheets: dict[UUID, Sheet] = {}
-    with connection.cursor() as cursor:
-        cursor.execute(_PROBE, values)
-        for fact_id, term, times, stated, length, size in cursor.fetchall():
-            sheet = sheets.setdefault(fact_id, Sheet(length, size))
-            if term == EVERY:
-                sheet.dates = times
-            for number in numbers[term]:
-                sheet.note(number, times, stated)
+def fill_in(found: Postings, agent: Agent, facts: Mapping[UUID, Every | None]) -> dict[UUID, Sheet]:
+    """The whole sheets of these facts, whatever leg they come from; a fact with nothing in the
+    index has none. Only of a common word there can be more than the postings tell."""
+    sheets = {}
+    for fact_id, every in facts.items():
+        if every is not None:
+            sheet = found.sheets.get(fact_id) or Sheet(every.length, every.words)
+            sheet.dates = every.dates
+            sheets[fact_id] = sheet
+    if found.common:
+        _probe(found, agent, sheets)
     return sheets
 
 
-# As memory.scope.scope_of has it, over the copy of the fact's agent.
-_SCOPES = {
-    Agent.Reads.OWN: "AND agent_id = %(agent)s",
-    Agent.Reads.OWN_AND_GLOBAL: "AND (agent_id = %(agent)s OR agent_id IS NULL)",
-    Agent.Reads.ALL: "",
-}
+def _probe(found: Postings, agent: Agent, sheets: Mapping[UUID, Sheet]) -> None:
+    numbers: dict[str, list[int]] = {}
+    for number in found.common:
+        for lexeme in found.words[number].lexemes:
+            numbers.setdefault(lexeme, []).append(number)
+    values: dict[str, Any] = {
+        "owner": agent.owner_id,
+        "facts": list(sheets),
+        "terms": list(numbers),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_PROBE, values)
+        for fact_id, term, times, stated in cursor.fetchall():
+            for number in numbers[term]:
+                sheets[fact_id].note(number, times, stated)
+
+
+def numbered(words: Sequence[Word]) -> dict[str, list[int]]:
+    """The words by their lexemes, and the term that every fact has."""
+    numbers: dict[str, list[int]] = {EVERY: []}
+    for number, word in enumerate(words):
+        for lexeme in word.lexemes:
+            numbers.setdefault(lexeme, []).append(number)
+    return numbers
+
+
+Row = tuple[UUID, str, float, bool, float, int]
+
+
+def sheets_of(rows: Iterable[Row], numbers: Mapping[str, Sequence[int]]) -> dict[UUID, Sheet]:
+    sheets: dict[UUID, Sheet] = {}
+    for fact_id, term, times, stated, length, size in rows:
+        sheet = sheets.setdefault(fact_id, Sheet(length, size))
+        if term == EVERY:
+            sheet.dates = times
+        for number in numbers[term]:
+            sheet.note(number, times, stated)
+    return sheets
 
 
 def is_telling_pair(word: Word) -> bool:

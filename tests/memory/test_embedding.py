@@ -2,7 +2,6 @@ import math
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
 
 import pytest
 from django.db import connections
@@ -10,13 +9,11 @@ from django.db import connections
 from agents.models import Agent
 from memory import embedding, tokens
 from memory.embedding import EmbeddingNotReady, Status
+from memory.encoders import Encoder
 from memory.models import FactEmbedding
 from memory.tasks_embedding import embed_facts, embed_missing
 from memory.vocabulary import State
 from tests.factories import FactFactory
-
-if TYPE_CHECKING:
-    from sentence_transformers import SentenceTransformer
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +67,7 @@ def test_it_loads_once_however_many_ask(
     loads: list[int] = []
     real = embedding._load
 
-    def counted() -> "SentenceTransformer":
+    def counted() -> Encoder:
         loads.append(1)
         return real()
 

@@ -215,7 +215,7 @@ def test_more_facts_cost_no_more_queries(agent: Agent) -> None:
     known(agent, *(f"The user's sister Anna went to town number {n}." for n in range(25)))
     with CaptureQueriesContext(connection) as many:
         ask(agent, "which city did my sister visit last month")
-    assert len(_reads(few)) == len(_reads(many)) == 9
+    assert len(_reads(few)) == len(_reads(many)) == 8
 
 
 def _reads(context: CaptureQueriesContext) -> list[str]:

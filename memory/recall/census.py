@@ -1,0 +1,68 @@
+"""How much an owner has, before anything is compared: what a word's rarity is counted among, and
+how the nearest vectors are best found."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from agents.models import Agent
+from memory import embedding, vector_index
+
+# Rows of an agent above which the worker makes one of them.
+_FOLD_ABOVE = 8
+
+# The size of the whole table as the planner knows it: only its order matters.
+_COUNTS = """
+    SELECT coalesce(sum(facts) FILTER (WHERE {scope}), 0),
+        coalesce(sum(length) FILTER (WHERE {scope}), 0),
+        coalesce(sum(facts), 0),
+        (SELECT c.reltuples FROM pg_class c JOIN pg_index i ON i.indrelid = c.oid
+         WHERE i.indexrelid = to_regclass(%(index)s) AND i.indisvalid)
+    FROM memory_factcount WHERE owner_id = %(owner)s
+"""
+# As memory.scope.scope_of has it, over a copy of the fact's agent.
+SCOPES = {
+    Agent.Reads.OWN: "agent_id = %(agent)s",
+    Agent.Reads.OWN_AND_GLOBAL: "(agent_id = %(agent)s OR agent_id IS NULL)",
+    Agent.Reads.ALL: "true",
+}
+
+
+@dataclass(frozen=True)
+class Census:
+    """Active facts that an agent may read and their terms, those of its owner, and the vectors of
+    all owners, None where they have no index."""
+
+    owner: UUID
+    facts: int
+    length: int
+    owned: int
+    vectors: float | None
+
+    @property
+    def average(self) -> float:
+        return self.length / self.facts if self.facts else 0.0
+
+    def by_index(self, rows: int) -> bool:
+        return self.vectors is not None and vector_index.is_worth_it(
+            rows=rows, visible=self.facts, owned=self.owned, all_rows=self.vectors
+        )
+
+
+def take(agent: Agent) -> Census:
+    name = vector_index.index_name("memory_factembedding", embedding.MODEL)
+    values: dict[str, Any] = {"owner": agent.owner_id, "agent": agent.pk, "index": name}
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNTS.format(scope=SCOPES[Agent.Reads(agent.reads)]), values)
+        facts, length, owned, vectors = cursor.fetchone()
+    return Census(agent.owner_id, int(facts), int(length), int(owned), vectors)
+
+
+def fold() -> int:
+    """The worker's: the rows that are one with others now."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT remembrancer_fold_counts(%s)", [_FOLD_ABOVE])
+        (folded,) = cursor.fetchone()
+    return int(folded)
