@@ -17,6 +17,7 @@ from memory.consolidation import (
 )
 from memory.consolidation.values import Change
 from memory.models import ConsolidationChange
+from memory.reflection import stage as reflection
 
 
 class Run(Protocol):
@@ -53,6 +54,7 @@ STAGES: Sequence[Stage] = (
         decay_semantic.STAGE, "Ask again about old facts", decay_semantic.run, decay_semantic.undo
     ),
     Stage(demote_pending.STAGE, "Drop weak candidates", demote_pending.run, demote_pending.undo),
+    Stage(reflection.STAGE, "Reflect on the week", reflection.run, reflection.undo),
     Stage(cases.STAGE, "Write cases", cases.run, cases.undo),
 )
 
