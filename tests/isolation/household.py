@@ -216,7 +216,7 @@ def _consolidated(home: Household) -> None:
     )  # fmt: skip
     pair = [home.facts["movable"].pk, home.facts["forgettable"].pk]
     told = {"decayed_at": MONDAY.isoformat(), "from": 1.0, "before": ""}
-    made = [
+    made: list[dict[str, Any]] = [
         {"stage": "decay_semantic", "action": "decay", "facts": [faded.pk], "detail": told},
         {"stage": "merge", "action": "offer", "sources": pair, "at": timezone.now()},
         {
