@@ -58,6 +58,14 @@ class User(AbstractUser):
     class Meta(AbstractUser.Meta):
         triggers = [settings_follow()]
 
+    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+        """The trail names its people. Raises ProtectedError."""
+        raise models.ProtectedError(
+            "An account is not deleted but closed, which purges its memory first: "
+            f"manage.py close_account --owner {self.username}",
+            {self},
+        )
+
 
 class OwnerSettings(models.Model):
     """What one owner chose. Every owner has a row from the moment the account exists."""

@@ -13,6 +13,7 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import QuerySet
 
+from agents.access import agents_of, keys_of
 from agents.audit import Actor, acting
 from agents.models import User
 from conversations.models import Conversation, Import, Message
@@ -179,3 +180,13 @@ def _call(owner: User, actor: Actor, *values: Sequence[UUID] | Sequence[str]) ->
         )
         (erased,) = cursor.fetchone()
     return dict(json.loads(erased))
+
+
+def purge_names(*, owner: User, actor: Actor) -> None:
+    """What the trail tells of the names of an account's agents and keys."""
+    named = [
+        *agents_of(owner).values_list("pk", flat=True),
+        *keys_of(owner).values_list("pk", flat=True),
+    ]
+    with transition(owner, actor, "account closed"):
+        _call(owner, actor, (), (), (), named, ())
