@@ -257,6 +257,12 @@ class Fact(models.Model):
                 condition=Q(state="pending", snoozed_until__isnull=False),
                 name="fact_snoozed",
             ),
+            # What faded and is asked about, the longest one first.
+            models.Index(
+                fields=["owner", "decayed_at", "id"],
+                condition=Q(state="active", decayed_at__isnull=False),
+                name="fact_faded",
+            ),
             # What a person decided, the latest first.
             models.Index(
                 fields=["owner", "-reviewed_at", "-id"],
