@@ -12,6 +12,9 @@ from config import problems
 from conversations.api import router as conversations
 from memory.api import router as memory
 from memory.api_search import router as search
+from memory.api_stats import router as stats
+from memory.api_transfer import router as transfer
+from memory.profile.api import router as profile
 
 api = NinjaAPI(
     title="Remembrancer",
@@ -24,3 +27,6 @@ problems.install(api)
 api.add_router("", conversations, tags=["conversations"])
 api.add_router("", memory, tags=["memory"])
 api.add_router("", search, tags=["memory"])
+api.add_router("", profile, tags=["memory"])
+api.add_router("", stats, tags=["memory"])
+api.add_router("", transfer, tags=["memory"])

@@ -17,6 +17,7 @@ from memory.consolidation import (
 )
 from memory.consolidation.values import Change
 from memory.models import ConsolidationChange
+from memory.profile import stage as profile
 from memory.reflection import stage as reflection
 
 
@@ -56,6 +57,7 @@ STAGES: Sequence[Stage] = (
     Stage(demote_pending.STAGE, "Drop weak candidates", demote_pending.run, demote_pending.undo),
     Stage(reflection.STAGE, "Reflect on the week", reflection.run, reflection.undo),
     Stage(cases.STAGE, "Write cases", cases.run, cases.undo),
+    Stage(profile.STAGE, "Write profiles", profile.run, profile.undo),
 )
 
 

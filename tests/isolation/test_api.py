@@ -4,7 +4,9 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
+from django.http import HttpResponse
 from django.test import Client
 from ninja.operation import Operation
 
@@ -27,12 +29,14 @@ class Case:
     """How an operation is asked about a conversation (its external id) of an agent (its slug).
 
     `names_row`: it is about one existing row, so to others it is a 404. `tells`: texts come back.
+    `query`: it takes no more than the file in its body, so the rest stands in the address.
     """
 
     path: str
     body: Callable[[str], dict[str, Any]] | None = None
     names_row: bool = True
     tells: bool = False
+    query: dict[str, str] | None = None
 
     def ask(self, key: IssuedKey, conversation: str, agent: str | None) -> Any:
         client = Client(headers={"authorization": f"Bearer {key.plaintext}"})
@@ -47,14 +51,21 @@ class Case:
     ) -> Any:
         path = API + self.path.format(conversation=conversation, agent=agent or "main")
         named = {} if agent is None or "{agent}" in self.path else {"agent": agent}
+        if self.query is not None:
+            path, named = f"{path}?{urlencode(self.query | named)}", {}
         if self.body is None:
-            return client.get(path, named, headers=headers)
+            return _whole(client.get(path, named, headers=headers))
         body = json.dumps(self.body(conversation) | named)
         return client.post(path, body, content_type="application/json", headers=headers)
 
     def agent_of(self, agent: Agent) -> str | None:
         """Only where the address wants one: elsewhere the key says it."""
         return agent.slug if "{agent}" in self.path else None
+
+
+def _whole(answer: Any) -> Any:
+    """One that comes in pieces, like any other."""
+    return HttpResponse(answer.getvalue()) if answer.streaming else answer
 
 
 SENT_AT = "2026-03-02T09:00:00Z"
@@ -76,10 +87,20 @@ CASES = {
         names_row=False,
         tells=True,
     ),
+    "read_profile": Case("/profile", names_row=False, tells=True),
     "search": Case(
         "/search",
         lambda conversation: {"query": QUESTION, "conversation": conversation},
         tells=True,
+    ),
+    "export_memories": Case(
+        "/export", names_row=False, tells=True, query={"conversations": "false"}
+    ),
+    "import_memories": Case(
+        "/import",
+        lambda _: {"results": [{"memory": "The user has a kiln."}]},
+        names_row=False,
+        query={"format": "mem0"},
     ),
 }
 

@@ -29,9 +29,13 @@ class OneRow:
     data: dict[str, Any] = field(default_factory=dict)
     id: str = ""
     with_: str = ""
+    # Of an address that names more than the row: what stands before and after it.
+    lead: tuple[str, ...] = ()
+    then: Callable[[Household], Any] | None = None
 
     def url(self, home: Household) -> str:
-        return reverse(self.name, args=[self.row(home).pk])
+        others = [self.then(home).pk] if self.then else []
+        return reverse(self.name, args=[*self.lead, self.row(home).pk, *others])
 
     def ask(self, client: Client, home: Household, headers: dict[str, str]) -> Any:
         return client.generic(
@@ -57,6 +61,16 @@ def _consolidation(home: Household) -> Any:
     return home.changes["decay"].run
 
 
+def _entity(name: str) -> Callable[[Household], Any]:
+    return lambda home: home.entities[name]
+
+
+SOURCES: dict[str, Callable[[Household], Any]] = {
+    "conversation": lambda home: home.conversation,
+    "run": lambda home: home.run,
+    "import": lambda home: home.conversation.imported_by,
+    "client": lambda home: home.key,
+}
 EDIT = {"statement": "The user has a plain bell.", "kind": "semantic"}
 
 ONE_ROW = [
@@ -70,6 +84,8 @@ ONE_ROW = [
     OneRow("merge", _fact("pending"), "GET", id="merge form"),
     OneRow("merge", _fact("pending"), with_="other", data=EDIT),
     OneRow("take-back", _fact("asleep"), id="bring back what was snoozed"),
+    OneRow("reconfirm-answer", _fact("unconfirmed"), data={"answer": "still"}),
+    OneRow("reconfirm-undo", _fact("head")),
     OneRow("take-back", _fact("rejected"), id="take back a rejection"),
     OneRow("take-back", _fact("active"), id="take back a confirmation"),
     *(
@@ -82,6 +98,19 @@ ONE_ROW = [
     OneRow("fact-reconsider", _fact("rejected")),
     OneRow("fact-pin", _fact("active"), data={"pinned": "yes"}),
     OneRow("fact-move", _fact("movable"), data={"agent": ""}),
+    OneRow("fact-validity", _fact("head"), data={"since": "2026-03-02"}),
+    OneRow("entity", _entity("one"), "GET"),
+    OneRow("entity-merge-preview", _entity("one"), "GET", then=_entity("other")),
+    OneRow("entity-merge", _entity("one"), then=_entity("other")),
+    OneRow("entity-unmerge", lambda home: home.merge),
+    OneRow("import", lambda home: home.conversation.imported_by, "GET"),
+    *(
+        OneRow(name, row, method, lead=(kind,), id=f"{method} {name} {kind}")
+        for kind, row in SOURCES.items()
+        for name, method in (("quarantine", "GET"), ("quarantine", "POST"))
+        if (kind, method) != ("client", "POST")  # nothing came from it
+    ),
+    OneRow("reinstate", lambda home: home.works, lead=("conversation",)),
     OneRow("conversation", lambda home: home.conversation, "GET"),
     OneRow("conversation-retry", lambda home: home.stuck),
     OneRow("conversation-skip", lambda home: home.conversation),
@@ -101,26 +130,43 @@ LISTS: list[tuple[str, dict[str, str]]] = [
     ("review", {"view": "one"}),
     ("decided", {}),
     ("snoozed", {}),
+    ("reconfirm", {}),
+    ("digest", {}),
     ("bulk", {}),
     ("facts", {}),
     *[("facts", {"state": state.value}) for state in State],
     *[("facts", {"state": state.value, "q": SHARED}) for state in State],
+    ("facts", {"sort": "unconfirmed", "used": "no", "agent": "global"}),
+    ("entities", {}),
+    ("entities", {"q": SHARED}),
+    ("imports", {}),
+    ("dropped", {"gate": "skipped"}),
+    ("dashboard", {}),
     ("conversations", {}),
     ("conversations", {"only": "stuck"}),
     ("conversations", {"only": "unread"}),
     ("runs", {"state": "failed"}),
     ("runs", {}),
     ("recall", {}),
+    ("profile", {}),
     ("consolidation", {}),
     ("consolidation-preview", {}),
     ("settings", {}),
 ]
 # Have a test of their own below.
-FORMS = {"bulk-decide", "consolidation-start", "key-new", "preferences"}
+FORMS = {
+    "bulk-decide",
+    "consolidation-start",
+    "fact-nearest",
+    "fact-new",
+    "key-new",
+    "preferences",
+    "retry-all",
+}
 # Lead to a page of one row.
 LEADS = {"merge-selected"}
 # For everybody, and about nobody: tests/agents/test_sign_in.py and tests/config/test_health.py.
-OPEN = {"home", "waiting-count", "healthz", "login", "logout", "sign-in"}
+OPEN = {"home", "waiting-count", "digest-stop", "healthz", "login", "logout", "sign-in"}
 
 ids = [case.id or case.name for case in ONE_ROW]
 one_row = pytest.mark.parametrize("case", ONE_ROW, ids=ids)
@@ -253,6 +299,38 @@ def test_a_fact_can_not_be_moved_to_anothers_assistant(
     assert answer.status_code == 422
     assert hers.mark not in told(answer)
     assert as_user(his.owner).post(url, {"agent": str(his.work.pk)}).status_code == 302
+
+
+def test_no_entity_is_merged_across_owners(
+    hers: Household, his: Household, as_user: AsUser
+) -> None:
+    client = as_user(his.owner)
+    for kept, gone in ((his, hers), (hers, his)):
+        ids = [kept.entities["one"].pk, gone.entities["other"].pk]
+        assert client.get(reverse("entity-merge-preview", args=ids)).status_code == 404
+        assert client.post(reverse("entity-merge", args=ids)).status_code == 404
+    url = reverse("entity", args=[his.entities["one"].pk])
+    answer = told(client.get(url, {"q": SHARED}))
+    assert his.entities["other"].name in answer
+    assert hers.mark not in answer
+
+
+def test_a_new_fact_is_shown_beside_ones_own_only(
+    hers: Household, his: Household, as_user: AsUser
+) -> None:
+    data = {"statement": hers.facts["active"].statement, "kind": "semantic"}
+    for name in ("fact-new", "fact-nearest"):
+        answer = told(as_user(his.owner).post(reverse(name), data))
+        assert his.text("statement") in answer
+        assert hers.text("statement pending.") not in answer
+        assert str(hers.facts["active"].pk) not in answer
+
+
+def test_all_that_is_stuck_means_ones_own(hers: Household, his: Household, as_user: AsUser) -> None:
+    as_user(his.owner).post(reverse("retry-all"))
+    hers.stuck.refresh_from_db()
+    his.stuck.refresh_from_db()
+    assert (hers.stuck.attempts, his.stuck.attempts) == (5, 0)
 
 
 def test_nothing_of_anothers_is_decided_in_bulk_or_merged(

@@ -13,6 +13,7 @@ from memory import lifecycle
 from memory.consolidation.registry import STAGES
 from memory.consolidation.run import Trigger, consolidate
 from memory.consolidation.undo import undo_change
+from memory.extraction.lease import renew
 from memory.llm import LlmUnavailable
 from memory.models import Derivation, Fact, Reflection
 from memory.private import sensitive_among
@@ -260,13 +261,12 @@ def test_a_fact_that_is_archived_while_the_model_thinks_carries_nothing(
     facts = events(agent)
     by = person(alice)
     concludes(llm, insight(1, 2), insight(3, 4, statement="It holds."))
-    real = stage.renew
 
     def archived_meanwhile(lease: Any) -> None:
-        real(lease)
+        renew(lease)
         lifecycle.archive(fact=facts[0], why=ArchivedReason.FORGOTTEN, actor=by)
 
-    monkeypatch.setattr(stage, "renew", archived_meanwhile)
+    monkeypatch.setattr("memory.reflection.stage.renew", archived_meanwhile)
     dropped, kept = reflect(agent)
     assert dropped.detail == {"refusal": "source_gone"}
     assert kept.action == "propose"
