@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 from agents.auth import KeyRequest, agent_for, require_scope
 from agents.models import ApiKey, OwnerSettings
 from conversations import reading
-from conversations.schemas import Content, Id, Slug, Source, Strict
+from conversations.schemas import Content, Day, Id, Slug, Source, Strict
 from memory.search import service
 from memory.search.fenced import fenced
 from memory.search.marks import Mark
@@ -24,7 +24,8 @@ router = Router()
 
 
 class SearchIn(Strict):
-    """`conversation` narrows what was said to one conversation."""
+    """`conversation` narrows what was said to one conversation. `as_of`: what was known and stored
+    when that day ended on the owner's clock."""
 
     query: Annotated[Content, Field(min_length=1)]
     scope: Scope = Scope.ALL
@@ -32,6 +33,7 @@ class SearchIn(Strict):
     agent: Slug | None = None
     conversation: Id | None = None
     source: Source = "api"
+    as_of: Day | None = None
 
 
 class SaidIn(BaseModel):
@@ -96,7 +98,13 @@ def search(request: KeyRequest, asked: SearchIn) -> SearchOut:
     if asked.conversation is not None:
         conversation = reading.conversation(agent, asked.source, asked.conversation)
     hits = service.search(
-        agent=agent, query=asked.query, scope=asked.scope, k=asked.k, conversation=conversation
+        agent=agent,
+        query=asked.query,
+        scope=asked.scope,
+        k=asked.k,
+        conversation=conversation,
+        as_of=asked.as_of,
+        withdrawn=ApiKey.Scope.REVIEW in request.auth.scopes,
     )
     clock = OwnerSettings.objects.values_list("time_zone", flat=True).get(owner=agent.owner_id)
     return SearchOut(hits=[HitOut.of(hit) for hit in hits], text=fenced(hits, ZoneInfo(clock)))

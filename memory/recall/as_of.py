@@ -5,6 +5,7 @@ audit trail has each change. So what a fact was is what it is, with the changes 
 is today's: who may not read a fact now is not told that it could then. A purged fact never was.
 """
 
+import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
@@ -167,8 +168,8 @@ def at(reader: Reader, moment: datetime, *, withdrawn: bool = True) -> PastReade
     return PastReader(reader.agent, reader.query, reader.tuning, past, withdrawn)
 
 
-def _parsed(columns: Mapping[str, Any]) -> dict[str, Any]:
+def _parsed(columns: str) -> dict[str, Any]:
     return {
         name: datetime.fromisoformat(value) if value and name in _MOMENTS else value
-        for name, value in columns.items()
+        for name, value in json.loads(columns).items()
     }

@@ -3,6 +3,7 @@ that the agent may read."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -59,6 +60,7 @@ _TEXTS = """
         coalesce(m.from_owner, false)
     FROM conversations_passage p LEFT JOIN conversations_message m ON m.id = p.message_id
     WHERE p.owner_id = %(owner)s AND p.id = ANY(%(passages)s) AND m.on_branch IS NOT FALSE
+        AND (%(stored_by)s::timestamptz IS NULL OR m.created_at <= %(stored_by)s)
 """
 
 Stretch = tuple[UUID, int]
@@ -104,13 +106,20 @@ class Postings:
 
 
 class Index:
-    """The part of one owner's record that an agent may search."""
+    """The part of one owner's record that an agent may search; with `stored_by` only texts of
+    messages that were there by then are read."""
 
-    def __init__(self, agent: Agent, conversation: Conversation | None = None) -> None:
+    def __init__(
+        self,
+        agent: Agent,
+        conversation: Conversation | None = None,
+        stored_by: datetime | None = None,
+    ) -> None:
         self.values: dict[str, Any] = {
             "owner": agent.owner_id,
             "agent": None if agent.reads == Agent.Reads.ALL else agent.pk,
             "conversation": conversation.pk if conversation else None,
+            "stored_by": stored_by,
         }
         open_to_all = agent.reads == Agent.Reads.ALL and conversation is None
         self.scope = "" if open_to_all else _SCOPE

@@ -1,7 +1,7 @@
 """Facts as keys to the passages that they came from: only what the agent may be told anyway."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
@@ -9,6 +9,7 @@ from uuid import UUID
 from agents.models import Agent
 from memory.models import Evidence, Fact
 from memory.recall.finding import ranking
+from memory.recall.legs import Reader
 from memory.recall.trace import Candidate, Part
 from memory.recall.tuning import tuning
 
@@ -47,8 +48,14 @@ class Keys:
         return [one.fact for one in self.candidates if one.follows]
 
 
-def find(agent: Agent, question: str, now: datetime | None) -> Keys:
-    return of(agent, ranking(agent=agent, message=question, now=now, rows=ROWS))
+def find(
+    agent: Agent,
+    question: str,
+    now: datetime | None,
+    reader_at: Callable[[Reader], Reader] = lambda reader: reader,
+) -> Keys:
+    found = ranking(agent=agent, message=question, now=now, rows=ROWS, reader_at=reader_at)
+    return of(agent, found)
 
 
 def of(agent: Agent, candidates: Sequence[Candidate]) -> Keys:

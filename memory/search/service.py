@@ -3,16 +3,20 @@
 import logging
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, partial
 from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from django.utils import timezone
 
 from agents.gate import MemoryOff, memory_on
-from agents.models import Agent
+from agents.models import Agent, OwnerSettings
 from conversations.models import Conversation, Passage
 from memory import embedding
 from memory.models import Fact
+from memory.recall.as_of import at, end_of
 from memory.search import keys
 from memory.search.index import Entry, Index
 from memory.search.keys import Keys
@@ -75,12 +79,15 @@ def search(
     k: int = 10,
     now: datetime | None = None,
     conversation: Conversation | None = None,
+    as_of: date | None = None,
+    withdrawn: bool = True,
 ) -> list[Hit]:
     """Facts first, then passages, each best first, at most `k` in all. In `all` facts that bear on
     the question take at most half, unless the record leaves room.
 
-    `conversation` narrows the raw record. Raises MemoryOff, and ValueError for another owner's
-    conversation.
+    `conversation` narrows the raw record. `as_of` and `withdrawn` as in recall; then of the record
+    what was stored by the end of that day and is still on its branch. Raises MemoryOff, DayToCome,
+    and ValueError for another owner's conversation.
     """
     if not memory_on(agent.owner):
         raise MemoryOff("Memory is off for this owner.")
@@ -90,11 +97,12 @@ def search(
     query = readable(query)
     if not query or not k:
         return []
-    known = _keys(agent, query, now)
+    then = None if as_of is None else _end_of(as_of, agent, now)
+    known = _keys(agent, query, then or now, withdrawn, is_past=then is not None)
     facts = [] if scope == Scope.RAW else _facts(known, scope)
     raw: list[Hit] = []
     if scope != Scope.FACTS:
-        raw = RawSearch(agent, query, known, conversation).hits(k)
+        raw = RawSearch(agent, query, known, conversation, then).hits(k)
     if scope == Scope.ALL:
         facts = facts[: max(k - k // 2, k - len(raw))]
     return [*facts[:k], *raw][:k]
@@ -104,8 +112,17 @@ def readable(query: str) -> str:
     return without_hidden(query[:READ]).replace("\x00", " ").strip()
 
 
-def _keys(agent: Agent, query: str, now: datetime | None) -> Keys:
-    return keys.find(agent, query, now)
+def _end_of(day: date, agent: Agent, now: datetime | None) -> datetime | None:
+    clock = OwnerSettings.objects.values_list("time_zone", flat=True).get(owner=agent.owner_id)
+    return end_of(day, (now or timezone.now()).astimezone(ZoneInfo(clock)))
+
+
+def _keys(
+    agent: Agent, query: str, now: datetime | None, withdrawn: bool, *, is_past: bool
+) -> Keys:
+    if now is None or not is_past:
+        return keys.find(agent, query, now)
+    return keys.find(agent, query, now, partial(at, moment=now, withdrawn=withdrawn))
 
 
 def _facts(known: Keys, scope: Scope) -> list[Hit]:
@@ -120,11 +137,16 @@ class RawSearch:
     """One question to the part of the record that the agent may read."""
 
     def __init__(
-        self, agent: Agent, query: str, known: Keys, conversation: Conversation | None = None
+        self,
+        agent: Agent,
+        query: str,
+        known: Keys,
+        conversation: Conversation | None = None,
+        stored_by: datetime | None = None,
     ) -> None:
         self.question, self.known = Question(query), known
         self.words = analyse(query, agent.owner)
-        self.index = Index(agent, conversation)
+        self.index = Index(agent, conversation, stored_by)
         self.owner = agent.owner
 
     def hits(self, k: int) -> list[Hit]:
