@@ -11,6 +11,7 @@ from ninja import NinjaAPI
 from config import problems
 from conversations.api import router as conversations
 from memory.api import router as memory
+from memory.api_forget import router as forgetting
 from memory.api_search import router as search
 from memory.api_stats import router as stats
 from memory.api_transfer import router as transfer
@@ -30,3 +31,4 @@ api.add_router("", search, tags=["memory"])
 api.add_router("", profile, tags=["memory"])
 api.add_router("", stats, tags=["memory"])
 api.add_router("", transfer, tags=["memory"])
+api.add_router("", forgetting, tags=["memory"])

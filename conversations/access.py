@@ -1,4 +1,4 @@
-"""The conversations of an owner. What belongs to another does not exist: 404."""
+"""The conversations and imports of an owner. What belongs to another does not exist: 404."""
 
 from uuid import UUID
 
@@ -6,7 +6,7 @@ from django.db.models import QuerySet
 from django.http import Http404
 
 from agents.models import User
-from conversations.models import Conversation
+from conversations.models import Conversation, Import
 
 
 def conversations_of(owner: User) -> QuerySet[Conversation]:
@@ -20,3 +20,16 @@ def conversation_of(owner: User, conversation_id: UUID) -> Conversation:
     if conversation is None:
         raise Http404("There is no such conversation.")
     return conversation
+
+
+def imports_of(owner: User) -> QuerySet[Import]:
+    if not isinstance(owner, User):
+        raise TypeError(f"An owner is needed, not {type(owner).__name__}.")
+    return Import.objects.filter(owner=owner)
+
+
+def import_of(owner: User, import_id: UUID) -> Import:
+    row = imports_of(owner).filter(pk=import_id).first()
+    if row is None:
+        raise Http404("There is no such import.")
+    return row

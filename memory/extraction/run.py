@@ -9,11 +9,12 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from agents.audit import Actor
 from agents.gate import MemoryOff, require_on
+from agents.models import User
 from conversations.models import Conversation
 from memory import llm
 from memory.extraction import decide, due
@@ -111,16 +112,21 @@ def extract_if_due(conversation_id: UUID) -> UUID | None:
 
 def retry(*, conversation: Conversation) -> bool:
     """Takes a failing or stuck conversation up again at once. False where nothing is unread."""
-    return bool(
-        Conversation.objects.filter(
-            pk=conversation.pk, read_only=False, cursor_seq__lt=F("last_seq")
-        ).update(
-            stuck_at=None,
-            attempts=0,
-            next_attempt_at=None,
-            last_error="",
-            due_trigger=Trigger.RETRY,
-        )
+    return bool(_take_up(Conversation.objects.filter(pk=conversation.pk)))
+
+
+def retry_stuck(*, owner: User) -> int:
+    """Takes all that is stuck up again; how many conversations."""
+    return _take_up(Conversation.objects.filter(owner=owner, stuck_at__isnull=False))
+
+
+def _take_up(conversations: QuerySet[Conversation]) -> int:
+    return conversations.filter(read_only=False, cursor_seq__lt=F("last_seq")).update(
+        stuck_at=None,
+        attempts=0,
+        next_attempt_at=None,
+        last_error="",
+        due_trigger=Trigger.RETRY,
     )
 
 

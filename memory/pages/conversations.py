@@ -8,10 +8,11 @@ from django.contrib import messages
 from django.db.models import Count, F, Prefetch
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from agents.audit import person
-from agents.desk import DeskRequest, desk
+from agents.desk import DeskRequest, back, desk
 from agents.models import User
 from conversations.access import conversation_of, conversations_of
 from conversations.models import Conversation
@@ -70,7 +71,7 @@ def retry(request: DeskRequest, conversation_id: UUID) -> HttpResponse:
         messages.success(request, "It is read again with the next sweep, within a minute.")
     else:
         messages.info(request, "Nothing in it is unread.")
-    return redirect("conversation", row.pk)
+    return back(request, reverse("conversation", args=[row.pk]))
 
 
 @require_POST

@@ -1,4 +1,4 @@
-"""The owner's facts: the list, one fact with its history, and the steps taken on one."""
+"""One fact with its history, and the steps taken on it."""
 
 from collections.abc import Callable
 from uuid import UUID
@@ -14,23 +14,13 @@ from agents.access import agents_of
 from agents.desk import DeskRequest, desk
 from agents.models import Agent, User
 from memory import lifecycle
-from memory.access import fact_of
+from memory.access import fact_of, was_purged
 from memory.models import Fact
-from memory.pages.paging import newest_first
-from memory.review import history, queue
+from memory.pages.validity import ValidityForm
+from memory.review import history, queue, timeline
+from memory.review.around import around
 from memory.review.forms import EditForm
-from memory.review.search import matching
-from memory.scope import facts_of
-from memory.vocabulary import ArchivedReason, State
-
-# In the order in which the page offers them.
-STATES = (State.ACTIVE, State.PENDING, State.REJECTED, State.ARCHIVED)
-
-
-class FilterForm(forms.Form):
-    q = forms.CharField(max_length=300, required=False)
-    state = forms.ChoiceField(choices=State.choices, required=False)
-    after = forms.CharField(max_length=100, required=False)
+from memory.vocabulary import ArchivedReason
 
 
 class MoveForm(forms.Form):
@@ -50,26 +40,9 @@ class MoveForm(forms.Form):
 
 @require_GET
 @desk
-def facts(request: DeskRequest) -> HttpResponse:
-    form = FilterForm(request.GET)
-    chosen = form.cleaned_data if form.is_valid() else {"q": "", "state": "", "after": ""}
-    state = State(chosen["state"] or State.ACTIVE)
-    found = facts_of(request.user).filter(state=state).select_related("agent", "conversation")
-    if chosen["q"]:
-        found = matching(found, chosen["q"])
-    context = {
-        "listing": newest_first(found, "created_at", chosen["after"]),
-        "state": state,
-        "states": STATES,
-        "q": chosen["q"],
-        "form": form,
-    }
-    return render(request, "memory/facts.html", context)
-
-
-@require_GET
-@desk
 def fact(request: DeskRequest, fact_id: UUID) -> HttpResponse:
+    if was_purged(request.user, fact_id):
+        return render(request, "memory/purged.html", status=410)
     return _show(request, fact_of(request.user, fact_id))
 
 
@@ -86,6 +59,20 @@ def correct(request: DeskRequest, fact_id: UUID) -> HttpResponse:
         return lifecycle.correct(fact=row, edit=form.edit(row), actor=actor, seen=seen)
 
     return _take(request, row, "Saved.", step, form)
+
+
+@require_POST
+@desk
+def set_validity(request: DeskRequest, fact_id: UUID) -> HttpResponse:
+    row = fact_of(request.user, fact_id)
+    form = ValidityForm.of(row, request.POST)
+    if not form.is_valid():
+        return _show(request, row, validity=form, status=422)
+
+    def step(actor: audit.Actor) -> Fact:
+        return lifecycle.correct(fact=row, edit=form.edit(row), actor=actor)
+
+    return _take(request, row, "Saved.", step)
 
 
 @require_POST
@@ -166,6 +153,7 @@ def _show(
     row: Fact,
     form: EditForm | None = None,
     move: MoveForm | None = None,
+    validity: ValidityForm | None = None,
     problem: lifecycle.LifecycleError | None = None,
     status: int = 200,
 ) -> HttpResponse:
@@ -173,10 +161,14 @@ def _show(
     context = {
         "card": card,
         "fact": card.fact,
-        "chain": history.chain_of(row),
+        "around": around(row),
+        "timeline": timeline.timeline_of(row),
+        "told": timeline.told_of(row),
+        "entities": row.entities.order_by("normal_name", "pk"),
         "trail": history.trail_of(row),
         "form": form or EditForm.of(row),
         "form_open": form is not None,
+        "validity": validity or ValidityForm.of(row),
         "move": move or MoveForm(request.user, row),
         "problem": problem,
     }

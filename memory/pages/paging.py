@@ -1,9 +1,10 @@
 """Lists that are paged by a key: the next page starts after the last row shown, however many there
 are, and rows that arrive meanwhile shift nothing."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 from django.db.models import Model, Q, QuerySet
@@ -20,16 +21,43 @@ class Listing(Generic[Row]):
 
 def newest_first(rows: QuerySet[Row], field: str, after: str, size: int = PAGE) -> Listing[Row]:
     """Ordered by a moment that every row has, then by id. A key that makes no sense starts anew."""
+    found = list(_from(rows, field, after, falling=True)[: size + 1])
+    return _listing(found, size, lambda row: _key(getattr(row, field), row.pk))
+
+
+def by_moment(
+    rows: QuerySet[Row], field: str, after: str, *, falling: bool, size: int = PAGE
+) -> Listing[Row]:
+    """As newest_first, in either direction, and in two steps: the keys of the page alone, which an
+    index that covers the conditions answers by itself, then the rows behind them."""
+    keys = _from(rows, field, after, falling=falling).values_list(field, "pk")[: size + 1]
+    places = list(keys)
+    page = rows.model._default_manager.filter(pk__in=[pk for _, pk in places[:size]])
+    page.query.select_related = rows.query.select_related
+    found = {row.pk: row for row in page}
+    shown = [found[pk] for _, pk in places[:size] if pk in found]
+    return Listing(shown, _key(*places[size - 1]) if len(places) > size else "")
+
+
+def _from(rows: QuerySet[Row], field: str, after: str, *, falling: bool) -> QuerySet[Row]:
     place = _parse(after)
     if place is not None:
         moment, last = place
+        way = "lt" if falling else "gt"
         # The first condition is what the index can start from.
-        rows = rows.filter(**{f"{field}__lte": moment})
-        rows = rows.filter(Q(**{f"{field}__lt": moment}) | Q(pk__lt=last))
-    found = list(rows.order_by(f"-{field}", "-pk")[: size + 1])
+        rows = rows.filter(**{f"{field}__{way}e": moment})
+        rows = rows.filter(Q(**{f"{field}__{way}": moment}) | Q(**{f"pk__{way}": last}))
+    sign = "-" if falling else ""
+    return rows.order_by(f"{sign}{field}", f"{sign}pk")
+
+
+def _listing(found: list[Row], size: int, key: Callable[[Row], str]) -> Listing[Row]:
     shown = found[:size]
-    more = len(found) > size
-    return Listing(shown, f"{getattr(shown[-1], field).isoformat()}_{shown[-1].pk}" if more else "")
+    return Listing(shown, key(shown[-1]) if len(found) > size else "")
+
+
+def _key(moment: datetime, pk: Any) -> str:
+    return f"{moment.isoformat()}_{pk}"
 
 
 def _parse(after: str) -> tuple[datetime, UUID] | None:

@@ -1,9 +1,11 @@
 """What extraction did: its runs, what each found, and what each dropped and why."""
 
+from datetime import date, datetime, time, timedelta
 from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from agents.desk import DeskRequest, desk
@@ -32,8 +34,17 @@ def runs(request: DeskRequest) -> HttpResponse:
     state = request.GET.get("state", "")
     if state in ExtractionRun.State.values:
         found = found.filter(state=state)
+    day = _day(request.GET.get("day", ""))
+    if day is not None:
+        found = found.filter(started_at__gte=day, started_at__lt=day + timedelta(days=1))
     listing = newest_first(found, "started_at", request.GET.get("after", ""))
-    context = {"listing": listing, "state": state, "states": ExtractionRun.State.choices}
+    context = {
+        "rows": [(row, _seconds(row), _dropped(row)) for row in listing.rows],
+        "next_key": listing.next_key,
+        "state": state,
+        "states": ExtractionRun.State.choices,
+        "day": day,
+    }
     return render(request, "memory/runs.html", context)
 
 
@@ -43,13 +54,29 @@ def run(request: DeskRequest, run_id: UUID) -> HttpResponse:
     row = run_of(request.user, run_id)
     context = {
         "run": row,
-        "seconds": (row.finished_at - row.started_at).total_seconds() if row.finished_at else None,
+        "seconds": _seconds(row),
         "counts": [(label, row.counts.get(name, 0)) for name, label in COUNTS.items()],
         "gates": _gates(row),
         "facts": facts_of(request.user).filter(run=row).select_related("agent")[:SHOWN],
         "dropped": row.dropped.select_related("message", "fact")[:SHOWN],
     }
     return render(request, "memory/run.html", context)
+
+
+def _day(text: str) -> datetime | None:
+    """The start of a day on the owner's clock."""
+    try:
+        return timezone.make_aware(datetime.combine(date.fromisoformat(text), time.min))
+    except ValueError:
+        return None
+
+
+def _seconds(run: ExtractionRun) -> float | None:
+    return (run.finished_at - run.started_at).total_seconds() if run.finished_at else None
+
+
+def _dropped(run: ExtractionRun) -> int:
+    return sum(run.counts.get("dropped", {}).values())
 
 
 def _gates(run: ExtractionRun) -> list[tuple[str, int]]:

@@ -1,7 +1,7 @@
 """Where a fact came from and what was done with it: its chain and its audit trail."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -86,6 +86,10 @@ def trail_of(fact: Fact) -> list[Step]:
             owner_id=fact.owner_id, table="memory_fact", row_id=str(fact.pk)
         ).order_by("-id")[:CHAIN_LIMIT]
     )
+    return steps(events)
+
+
+def steps(events: Sequence[AuditEvent]) -> list[Step]:
     names = _names(event.actor for event in events)
     return [_step(event, names) for event in events]
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from django.utils import timezone
 
-from agents.audit import POLICY
+from agents.audit import POLICY, person
 from agents.models import Agent, User
 from conversations.models import Conversation, Import, Message, Passage
 from conversations.passages import digest
-from memory import lifecycle
+from memory import entities, lifecycle
 from memory.models import (
     ConsolidationChange,
     ConsolidationRun,
@@ -18,6 +18,7 @@ from memory.models import (
     DroppedCandidate,
     Entity,
     EntityAlias,
+    EntityMerge,
     ExtractionRun,
     Fact,
     FactEmbedding,
@@ -25,9 +26,10 @@ from memory.models import (
     FactUsage,
     RecalledAhead,
     RecalledFact,
+    ReviewDigest,
 )
 from memory.text import normalise
-from memory.vocabulary import ArchivedReason, EntityType, Gate, State
+from memory.vocabulary import ArchivedReason, EntityType, Gate, State, Withheld
 from tests.factories import (
     MONDAY,
     AgentFactory,
@@ -57,6 +59,9 @@ class Household:
     run: ExtractionRun
     key: IssuedKey
     facts: dict[str, Fact] = field(default_factory=dict)
+    # "one" is in every fact; "other" is like it; "merged" is what another went up in.
+    entities: dict[str, Entity] = field(default_factory=dict)
+    merge: EntityMerge | None = None
     changes: dict[str, ConsolidationChange] = field(default_factory=dict)
 
     def text(self, what: str) -> str:
@@ -126,8 +131,11 @@ def _facts(home: Household) -> None:
     _fact(home, "expired", state=State.ACTIVE, valid_from=LONG_AGO, valid_until=MONDAY)
     _fact(home, "movable", state=State.ACTIVE)
     _fact(home, "forgettable", state=State.ACTIVE)
+    _fact(home, "unconfirmed", state=State.ACTIVE, decayed_at=MONDAY + timedelta(days=1))
     _fact(home, "global", state=State.ACTIVE, agent=None)
     _fact(home, "works", state=State.ACTIVE, agent=home.work, conversation=home.works)
+    held: dict[str, Any] = {"agent": home.work, "conversation": home.works}
+    _fact(home, "held", withheld_for=[Withheld.QUARANTINED], **held)
     head = _fact(home, "head", state=State.ACTIVE, pinned=True)
     superseded: dict[str, Any] = {
         "state": State.ARCHIVED,
@@ -157,15 +165,16 @@ def _fact(home: Household, name: str, **values: Any) -> Fact:
 def _around(home: Household) -> None:
     """What hangs on facts, and what extraction left behind."""
     owner = home.owner
-    name = f"{home.mark} {SHARED} entity"
-    normal = normalise(name)
-    entity = Entity.objects.create(
-        owner=owner, type=EntityType.PERSON, name=name, normal_name=normal
-    )
-    EntityAlias.objects.create(owner=owner, entity=entity, name=name, normal_name=normal)
+    for name in ("one", "other", "merged", "gone"):
+        home.entities[name] = _entity(home, name)
+    entity = home.entities["one"]
+    ReviewDigest.objects.create(owner=owner, address=f"{home.mark}@example.org")
     for fact in home.facts.values():
         FactEntity.objects.create(owner=owner, fact=fact, entity=entity)
         _vector(fact)
+    home.merge = entities.merge(
+        kept=home.entities["merged"], gone=home.entities["gone"], actor=person(owner)
+    )
     FactUsage.objects.create(owner=owner, fact=home.facts["active"], last_retrieved_at=MONDAY)
     RecalledFact.objects.create(
         owner=owner, fact=home.facts["active"], conversation=home.conversation
@@ -182,6 +191,14 @@ def _around(home: Household) -> None:
         detail=home.text("why"),
         fact=home.facts["active"],
     )
+
+
+def _entity(home: Household, what: str) -> Entity:
+    name = f"{home.mark} {SHARED} entity {what}"
+    values: dict[str, Any] = {"owner": home.owner, "name": name, "normal_name": normalise(name)}
+    entity = Entity.objects.create(type=EntityType.PERSON, **values)
+    EntityAlias.objects.create(entity=entity, **values)
+    return entity
 
 
 def _vector(fact: Fact) -> None:

@@ -99,7 +99,7 @@ def test_a_long_chain_is_shown_whole_from_any_link(alices, alice, agent):
         links.append(lifecycle.correct(fact=links[-1], edit=edit, actor=person(alice)))
     for link in (links[0], links[2], links[4]):
         response = alices.get(reverse("fact", args=[link.pk]))
-        assert response.context["chain"] == links
+        assert [step.fact for step in response.context["timeline"]] == links
 
 
 def post(client: "Client", name: str, fact: Fact, **data: str) -> str:

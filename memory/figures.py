@@ -1,0 +1,154 @@
+"""Counts over one owner's memory, for the dashboard and the API. Each is one query, and none
+reads text.
+
+Plans at a million facts are in docs/query-plans.md.
+"""
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+
+from django.db.models import Count, F, FloatField, Q, Sum
+from django.db.models.fields.json import KT
+from django.db.models.functions import Floor, Least, TruncDay
+from django.utils import timezone
+
+from agents.models import AuditEvent, User
+from conversations.access import conversations_of
+from memory.access import runs_of
+from memory.models import DroppedCandidate, FactUsage
+from memory.scope import facts_of
+from memory.vocabulary import Gate, State
+
+# Upper ends in days of the groups by how long a candidate waits; the last has none.
+AGES = (1, 7, 30, 90)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Everything that one pass over the owner's facts tells. `kinds` and `sureness` are of active
+    ones; sureness is by tenths, from 0 to 9. `prompts` is by version, then state."""
+
+    states: Counter[str] = field(default_factory=Counter)
+    kinds: Counter[str] = field(default_factory=Counter)
+    sureness: Counter[int] = field(default_factory=Counter)
+    prompts: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    told: int
+    never: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    day: date
+    input: int
+    output: int
+    runs: int
+
+
+def facts(owner: User) -> Facts:
+    tenth = Least(Floor(F("confidence") * 10.0, output_field=FloatField()), 9.0)
+    groups = (
+        facts_of(owner)
+        .order_by()
+        .annotate(tenth=tenth)
+        .values_list("state", "kind", "prompt_version", "tenth")
+        .annotate(Count("pk"))
+    )
+    found = Facts()
+    for state, kind, prompt, sure, count in groups:
+        found.states[state] += count
+        found.prompts[prompt][state] += count
+        if state == State.ACTIVE:
+            found.kinds[kind] += count
+            found.sureness[int(sure)] += count
+    return found
+
+
+def waiting_by_age(owner: User, now: datetime) -> list[int]:
+    """How many candidates wait for at most each of AGES, and longer; snoozed ones too."""
+    bounds = [now - timedelta(days=days) for days in AGES]
+    groups = {}
+    for number, (newest, oldest) in enumerate(zip([None, *bounds], [*bounds, None], strict=True)):
+        within = Q() if newest is None else Q(created_at__lte=newest)
+        within &= Q() if oldest is None else Q(created_at__gt=oldest)
+        groups[f"g{number}"] = Count("pk", within)
+    pending = facts_of(owner).filter(state=State.PENDING)
+    sums = pending.order_by().aggregate(**groups)
+    return [sums[f"g{number}"] for number in range(len(groups))]
+
+
+def use(owner: User, active: int) -> Use:
+    """Of so many active facts, those that recall has put into a block at least once."""
+    told = FactUsage.objects.filter(owner=owner, fact__state=State.ACTIVE, fact__owner=owner)
+    count = told.count()
+    return Use(told=count, never=max(active - count, 0))
+
+
+def drops(owner: User) -> dict[str, int]:
+    """By gate, the most frequent first."""
+    groups = DroppedCandidate.objects.filter(owner=owner).order_by().values_list("gate")
+    found = groups.annotate(count=Count("pk")).order_by("-count")
+    return {gate: count for gate, count in found if gate in Gate.values}
+
+
+def tokens_by_day(owner: User, since: datetime) -> list[Tokens]:
+    """Days on the clock that is in force, oldest first; days that asked no model are left out."""
+    groups = (
+        runs_of(owner)
+        .filter(started_at__gte=since, llm_calls__gt=0)
+        .order_by()
+        .annotate(day=TruncDay("started_at"))
+        .values_list("day")
+        .annotate(Sum("input_tokens"), Sum("output_tokens"), Count("pk"))
+        .order_by("day")
+    )
+    return [Tokens(timezone.localdate(day), *sums) for day, *sums in groups]
+
+
+def states_over_time(
+    owner: User, now: datetime, days: int, states: Counter[str]
+) -> list[tuple[date, dict[str, int]]]:
+    """How many facts were in each state at the end of each day, the last one today. Counted back
+    from what there is now by what the audit trail says has changed."""
+    since = timezone.localtime(now).replace(hour=0, minute=0, second=0, microsecond=0)
+    since -= timedelta(days=days - 1)
+    moves = _moves(owner, since)
+    counts = {state.value: states[state] for state in State}
+    timeline = []
+    for back in range(days):
+        day = timezone.localdate(now) - timedelta(days=back)
+        timeline.append((day, dict(counts)))
+        for state, moved in moves[day].items():
+            counts[state] = max(counts[state] - moved, 0)
+    return timeline[::-1]
+
+
+def _moves(owner: User, since: datetime) -> dict[date, Counter[str]]:
+    """For each day by how much each state grew."""
+    changed = AuditEvent.objects.filter(
+        owner_id=owner.pk, table="memory_fact", after__has_key="state", at__gte=since
+    )
+    groups = (
+        changed.order_by()
+        .annotate(day=TruncDay("at"), old=KT("before__state"), new=KT("after__state"))
+        .values_list("day", "old", "new")
+        .annotate(Count("pk"))
+    )
+    moves: dict[date, Counter[str]] = defaultdict(Counter)
+    for day, old, new, count in groups:
+        moves[timezone.localdate(day)][new] += count
+        if old is not None:
+            moves[timezone.localdate(day)][old] -= count
+    return moves
+
+
+def stuck_count(owner: User) -> int:
+    return conversations_of(owner).filter(stuck_at__isnull=False).count()
+
+
+def unread_count(owner: User) -> int:
+    return conversations_of(owner).filter(cursor_seq__lt=F("last_seq"), read_only=False).count()
