@@ -30,6 +30,7 @@ class ScopedAdmin(admin.ModelAdmin[Row]):
     reading is noted (agents/readings.py).
     """
 
+    # Empty: rows of the server, which belong to no owner.
     owner_field = "owner"
     holds_text = True
     # What a whole id in the search box may be; none where the primary key is something else.
@@ -50,6 +51,8 @@ class ScopedAdmin(admin.ModelAdmin[Row]):
         rows = super().get_queryset(request)
         if self.sees_everybody(request):
             return rows
+        if not self.owner_field:
+            return rows.none()
         return rows.filter(**{self.owner_field: signed_in(request).pk})
 
     def sees_everybody(self, request: HttpRequest) -> bool:

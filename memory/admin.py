@@ -4,7 +4,12 @@ from django.contrib import admin
 
 from agents.desk_admin import ReadOnlyAdmin, ReadOnlyInline
 from agents.long_lists import RecentValues
-from memory import admin_bulk, admin_consolidation, admin_facts  # noqa: F401  (they register theirs)
+from memory import (  # noqa: F401  (they register theirs)
+    admin_bulk,
+    admin_consolidation,
+    admin_derived,
+    admin_facts,
+)
 from memory.models import (
     CorrectionTarget,
     DroppedCandidate,
@@ -174,6 +179,7 @@ class RecalledFactAdmin(ReadOnlyAdmin[RecalledFact]):
 
 @admin.register(Heartbeat)
 class HeartbeatAdmin(ReadOnlyAdmin[Heartbeat]):
+    owner_field = ""
     holds_text = False
     id_fields = ()
     list_display = ("host", "at", "embedding_model")
