@@ -14,6 +14,7 @@ from config.environment import (
     strict_int,
 )
 from config.llm_routes import llm_route
+from config.mail import mail
 
 django_stubs_ext.monkeypatch()
 
@@ -170,6 +171,7 @@ CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "memory.tasks.sweep", "schedule": 60.0, "options": {"expires": 55}},
     "bulk": {"task": "memory.tasks.sweep_bulk", "schedule": 60.0, "options": {"expires": 55}},
     "embed": {"task": "memory.tasks.embed_missing", "schedule": 60.0, "options": {"expires": 55}},
+    "digest": {"task": "memory.tasks.mail_digests", "schedule": 600.0, "options": {"expires": 590}},
     "consolidate": {
         "task": "memory.tasks.sweep_consolidation",
         "schedule": 60.0,
@@ -229,6 +231,11 @@ EXTRACTION_LEASE_SECONDS = strict_int(
 EMBEDDING_MODEL = env.str("EMBEDDING_MODEL", default="")
 EMBEDDING_LANGUAGES = env.list("EMBEDDING_LANGUAGES", default=[])
 EMBEDDING_THREADS = strict_int(env, "EMBEDDING_THREADS", default=0)
+
+# Where mail goes out: the daily note of how much waits for review. Without it none is sent.
+MAIL_ON = bool(env.str("EMAIL_URL", default=""))
+vars().update(mail(env.str("EMAIL_URL", default="")))
+DEFAULT_FROM_EMAIL = env.str("MAIL_FROM", default="") or "remembrancer@localhost"
 
 # A batch of messages near their limit of 1 MB each.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10_000_000

@@ -10,6 +10,7 @@ from memory.extraction import due
 from memory.extraction.run import extract_if_due
 from memory.tasks_bulk import sweep_bulk, work_at_bulk
 from memory.tasks_consolidation import consolidate_owner, sweep_consolidation
+from memory.tasks_digest import mail_digests
 from memory.tasks_embedding import embed_facts, embed_missing
 from memory.tasks_recall import count_recalled
 
@@ -19,6 +20,7 @@ __all__ = [
     "embed_facts",
     "embed_missing",
     "extract_conversation",
+    "mail_digests",
     "sweep",
     "sweep_bulk",
     "sweep_consolidation",

@@ -13,6 +13,7 @@ from memory.lifecycle.merges import merge
 from memory.lifecycle.returns import barred, refuse_purged_facts
 from memory.lifecycle.rows import version
 from memory.lifecycle.sendback import quarantine, reinstate, unsay
+from memory.lifecycle.unanswer import unanswer
 from memory.lifecycle.upkeep import (
     add_evidence,
     archive,
@@ -78,6 +79,7 @@ __all__ = [
     "set_pinned",
     "snooze",
     "supersede",
+    "unanswer",
     "undo",
     "undo_decay",
     "unfold",

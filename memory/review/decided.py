@@ -9,7 +9,7 @@ from agents.models import User
 from memory import lifecycle
 from memory.models import Fact
 from memory.scope import facts_of
-from memory.vocabulary import Origin, State
+from memory.vocabulary import ArchivedReason, Origin, State
 
 TAKEN_BACK = "taken back"
 
@@ -26,6 +26,9 @@ def decisions(owner: User) -> QuerySet[Fact]:
     step stands for both."""
     one_step = Q(superseded_by__isnull=False, superseded_by__reviewed_at=F("reviewed_at"))
     decided = facts_of(owner).filter(reviewed_at__isnull=False).exclude(one_step)
+    decided = decided.exclude(
+        archived_reason__in=[ArchivedReason.UNDONE, ArchivedReason.PURGED]
+    )  # fmt: skip
     return decided.select_related("agent", "superseded_by")
 
 

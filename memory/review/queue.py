@@ -57,7 +57,7 @@ def snoozed(owner: User, now: datetime) -> QuerySet[Fact]:
 
 def count(owner: User, now: datetime) -> int:
     """COUNTED stands for that many or more."""
-    return waiting(owner, now)[:COUNTED].count()
+    return waiting(owner, now).order_by()[:COUNTED].count()
 
 
 def oldest_waiting(owner: User, now: datetime) -> datetime | None:

@@ -1,7 +1,9 @@
 from django.urls import path
 
 from memory.review import bulk_views as bulk
+from memory.review import digest_views as digests
 from memory.review import merge_views as merges
+from memory.review import reconfirm_views as reconfirm
 from memory.review import views as review
 
 urlpatterns = [
@@ -9,6 +11,11 @@ urlpatterns = [
     path("review/count/", review.waiting_count, name="waiting-count"),
     path("review/decided/", review.recent, name="decided"),
     path("review/snoozed/", review.snoozed, name="snoozed"),
+    path("review/digest/", digests.digest, name="digest"),
+    path("review/digest/stop/<str:token>/", digests.stop, name="digest-stop"),
+    path("reconfirm/", reconfirm.reconfirm, name="reconfirm"),
+    path("reconfirm/<uuid:fact_id>/answer/", reconfirm.answer, name="reconfirm-answer"),
+    path("reconfirm/<uuid:fact_id>/undo/", reconfirm.unanswer, name="reconfirm-undo"),
     path("review/bulk/", bulk.preview, name="bulk"),
     path("review/bulk/decide/", bulk.decide, name="bulk-decide"),
     path("review/merge/", merges.merge_selected, name="merge-selected"),

@@ -46,9 +46,10 @@ VIEWS = (ONE, "list")
 @desk
 def review(request: DeskRequest) -> HttpResponse:
     view = request.GET.get("view", "")
-    if view in VIEWS:
+    chosen = request.session.get("review_view")
+    if view in VIEWS and view != chosen:
         request.session["review_view"] = view
-    elif request.session.get("review_view") == ONE:
+    elif not view and chosen == ONE:
         return redirect(f"{reverse('review')}?view={ONE}")
     context = _one_page(request) if view == ONE else _list_page(request)
     context |= {"here": request.get_full_path(), "one": view == ONE, **mode(request)}

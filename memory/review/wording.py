@@ -30,7 +30,8 @@ def changes(old: str, new: str) -> list[Piece]:
     found: list[Piece] = []
     for what, i, j, k, m in matcher.get_opcodes():
         if what == "equal":
-            found.append(Piece(Part.SAME, "".join(after[k:m])))
+            same = zip(before[i:j], after[k:m], strict=True)
+            found.append(Piece(Part.SAME, "".join(max(pair, key=len) for pair in same)))
         else:
             found += _marked(Part.GONE, "".join(before[i:j]))
             found += _marked(Part.NEW, "".join(after[k:m]))

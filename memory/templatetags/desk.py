@@ -12,6 +12,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.timesince import timesince
 
+from memory.consolidation import reconfirm
 from memory.models import Fact
 from memory.review import queue
 from memory.review.forms import last_moment
@@ -32,6 +33,13 @@ def waiting(context: Context) -> str:
         return ""
     count = queue.count(user, timezone.now())
     return f"{count - 1}+" if count == queue.COUNTED else str(count or "")
+
+
+@register.inclusion_tag("memory/_small_count.html", takes_context=True)
+def reconfirm_count(context: Context) -> dict[str, object]:
+    """How many facts are asked about: never more than are shown at a time."""
+    asked = reconfirm.unanswered(owner=context["request"].user, now=timezone.now())
+    return {"count": asked.order_by()[: reconfirm.SHOWN].count()}
 
 
 @register.simple_tag(takes_context=True)

@@ -12,9 +12,12 @@ from conversations.models import Conversation, Import, Message, Passage
 from conversations.passages import digest
 from memory import entities, lifecycle
 from memory.models import (
+    Case,
+    CaseEmbedding,
     ConsolidationChange,
     ConsolidationRun,
     CorrectionTarget,
+    Derivation,
     DroppedCandidate,
     Entity,
     EntityAlias,
@@ -24,6 +27,10 @@ from memory.models import (
     FactEmbedding,
     FactEntity,
     FactUsage,
+    ForgetRequest,
+    Profile,
+    ProfileCitation,
+    ProfileSentence,
     RecalledAhead,
     RecalledFact,
     ReviewDigest,
@@ -34,6 +41,7 @@ from tests.factories import (
     MONDAY,
     AgentFactory,
     ApiKeyFactory,
+    CaseFactory,
     ConversationFactory,
     FactFactory,
     IssuedKey,
@@ -59,9 +67,11 @@ class Household:
     run: ExtractionRun
     key: IssuedKey
     facts: dict[str, Fact] = field(default_factory=dict)
+    cases: dict[str, Case] = field(default_factory=dict)
     # "one" is in every fact; "other" is like it; "merged" is what another went up in.
     entities: dict[str, Entity] = field(default_factory=dict)
     merge: EntityMerge | None = None
+    asked: ForgetRequest | None = None
     changes: dict[str, ConsolidationChange] = field(default_factory=dict)
 
     def text(self, what: str) -> str:
@@ -99,6 +109,7 @@ def household(mark: str) -> Household:
     for talk in (conversation, works, stuck):
         _said(home, talk)
     _facts(home)
+    _conclusions(home)
     _around(home)
     _consolidated(home)
     return home
@@ -162,6 +173,44 @@ def _fact(home: Household, name: str, **values: Any) -> Fact:
     return home.facts[name]
 
 
+def _conclusions(home: Household) -> None:
+    """Cases in every state, an insight's source, and a profile."""
+    for name, state in (
+        ("waiting", State.PENDING),
+        ("other", State.PENDING),
+        ("known", State.ACTIVE),
+        ("refused", State.REJECTED),
+        ("gone", State.ARCHIVED),
+    ):
+        case = CaseFactory.create(
+            conversation=home.conversation,
+            goal=home.text(f"case {name}"),
+            actors=[f"{home.mark} actor"],
+            message=home.conversation.messages.first(),
+            state=state,
+        )
+        home.cases[name] = case
+        CaseEmbedding.objects.create(
+            owner=home.owner, case=case, model=embedding_model(), vector=_of_the_question()
+        )
+    Derivation.objects.create(
+        owner=home.owner, fact=home.facts["pending"], source=home.facts["active"]
+    )
+    profile = Profile.objects.create(
+        owner=home.owner, agent=home.main, digest="x", written_by="model"
+    )
+    sentence = ProfileSentence.objects.create(
+        owner=home.owner, profile=profile, place=1, text=home.text("sentence")
+    )
+    ProfileCitation.objects.create(owner=home.owner, sentence=sentence, fact=home.facts["active"])
+
+
+def embedding_model() -> str:
+    from memory import embedding
+
+    return embedding.MODEL
+
+
 def _around(home: Household) -> None:
     """What hangs on facts, and what extraction left behind."""
     owner = home.owner
@@ -172,6 +221,9 @@ def _around(home: Household) -> None:
     for fact in home.facts.values():
         FactEntity.objects.create(owner=owner, fact=fact, entity=entity)
         _vector(fact)
+    home.asked = ForgetRequest.objects.create(
+        owner=owner, agent=home.main, client=home.key, fact=home.facts["movable"]
+    )
     home.merge = entities.merge(
         kept=home.entities["merged"], gone=home.entities["gone"], actor=person(owner)
     )

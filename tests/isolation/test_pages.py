@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from agents.models import AuditEvent, User
-from memory.models import ConsolidationSchedule, ExtractionRun
+from memory.models import ConsolidationSchedule, ExtractionRun, ForgetRequest
 from memory.vocabulary import State
 from tests.isolation import routes
 from tests.isolation.household import QUESTION, SHARED, Household
@@ -51,6 +51,10 @@ def _encoded(data: dict[str, Any]) -> str:
     from urllib.parse import urlencode
 
     return urlencode(data, doseq=True)
+
+
+def _case(name: str) -> Callable[[Household], Any]:
+    return lambda home: home.cases[name]
 
 
 def _fact(name: str) -> Callable[[Household], Any]:
@@ -111,6 +115,20 @@ ONE_ROW = [
         if (kind, method) != ("client", "POST")  # nothing came from it
     ),
     OneRow("reinstate", lambda home: home.works, lead=("conversation",)),
+    OneRow("fact-purge", _fact("active"), "GET"),
+    OneRow("conversation-forget", lambda home: home.conversation, "GET"),
+    OneRow("forget-accept", lambda home: home.asked),
+    OneRow("forget-decline", lambda home: home.asked),
+    *(
+        OneRow("case", _case(name), "GET", id=f"case {name}")
+        for name in ("waiting", "known", "refused", "gone")
+    ),
+    OneRow("case-confirm", _case("waiting")),
+    OneRow("case-reject", _case("other"), data={"reason": "no"}),
+    OneRow("case-take-back", _case("refused"), id="take back a case's rejection"),
+    OneRow("case-take-back", _case("known"), id="take back a case's confirmation"),
+    OneRow("case-forget", _case("known")),
+    OneRow("case-restore", _case("gone")),
     OneRow("conversation", lambda home: home.conversation, "GET"),
     OneRow("conversation-retry", lambda home: home.stuck),
     OneRow("conversation-skip", lambda home: home.conversation),
@@ -149,9 +167,12 @@ LISTS: list[tuple[str, dict[str, str]]] = [
     ("runs", {}),
     ("recall", {}),
     ("profile", {}),
+    ("cases", {}),
+    *[("cases", {"state": state.value}) for state in State],
     ("consolidation", {}),
     ("consolidation-preview", {}),
     ("settings", {}),
+    ("forget", {}),
 ]
 # Have a test of their own below.
 FORMS = {
@@ -222,13 +243,14 @@ def _assert_sent_to_sign_in(answer: Any, hers: Household) -> None:
 
 
 def _changes(home: Household) -> tuple[int, ...]:
-    """Grows with every step on a fact, a key, a setting or a run of this owner."""
+    """Grows with every step on a fact, a key, a setting, a run or a request of this owner."""
     owner = home.owner.pk
     home.stuck.refresh_from_db()
     return (
         AuditEvent.objects.filter(owner_id=owner).count(),
         ExtractionRun.objects.filter(owner=owner).count(),
         home.stuck.attempts,
+        ForgetRequest.objects.filter(owner=owner).exclude(state="open").count(),
     )
 
 
