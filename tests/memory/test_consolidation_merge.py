@@ -262,6 +262,23 @@ def test_a_group_keeps_to_its_owner(alice: User, bob: User, llm: ScriptedLlm) ->
     assert changes(run(alice, "merge")) == []
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        ("用户住在奥斯陆的老城区。", "用户不住在奥斯陆的老城区。", False),
+        ("用户住在奥斯陆的老城区。", "用户住在奥斯陆的老城区，有阳台。", True),
+        ("المستخدم يسكن في أوسلو القديمة", "المستخدم لا يسكن في أوسلو القديمة", False),
+        ("ผู้ใช้ชอบดื่มกาแฟดำทุกเช้า", "ผู้ใช้ไม่ชอบดื่มกาแฟดำทุกเช้า", False),
+    ],
+)
+def test_negations_count_in_scripts_without_latin_letters(
+    alice: User, llm: ScriptedLlm, one: str, other: str, alike: bool
+) -> None:
+    """Kai: its lexical checks knew only ASCII, so that vectors alone decided elsewhere."""
+    facts = [durable(alice, one, language="simple"), durable(alice, other, language="simple")]
+    assert len(list(near.groups(alice, facts))) == alike
+
+
 # How many, and in turn
 
 

@@ -34,7 +34,7 @@ from tests.memory.consolidating import (
     states,
     waiting,
 )
-from tests.memory.steps import correction, now_is, quotes
+from tests.memory.steps import candidate, correction, now_is, quotes
 
 pytestmark = pytest.mark.django_db
 
@@ -259,6 +259,15 @@ def test_two_corrections_of_different_facts_are_two(alice: User) -> None:
     ]
     run(alice, "dedupe_pending")
     assert states(*both) == [State.PENDING, State.PENDING]
+
+
+def test_a_duplicate_that_code_archived_suppresses_nothing(alice: User) -> None:
+    """Timothy: a machine's rejection of a duplicate kept the fact out for good."""
+    older, newer = waiting(alice, HAS_CAT, days=3), waiting(alice, "User has the cat", days=2)
+    run(alice, "dedupe_pending")
+    assert not Fact.objects.filter(owner=alice, state=State.REJECTED).exists()
+    lifecycle.archive(fact=older, why=ArchivedReason.AGED_OUT, actor=POLICY)
+    assert candidate(alice, newer.statement).state == State.PENDING
 
 
 # All of them
