@@ -217,7 +217,7 @@ class BulkJobAdmin(ReadOnlyAdmin[BulkJob]):
 
 def word_of(job: BulkJob) -> str:
     """What is typed before something that can't be undone."""
-    return f"purge {job.total} facts"
+    return f"purge {job.total}"
 
 
 def _id(value: str | None) -> Any:

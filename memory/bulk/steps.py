@@ -8,6 +8,8 @@ from memory import lifecycle
 from memory.extraction.again import read_again
 from memory.lifecycle import NotAllowed
 from memory.models import BulkJob, Fact, FactEmbedding
+from memory.purge.execute import purge
+from memory.purge.selection import chosen
 from memory.vocabulary import ArchivedReason, Repair, State
 
 Take = Callable[[Fact, Actor, BulkJob], object]
@@ -64,6 +66,12 @@ def _read_again(fact: Fact, actor: Actor, job: BulkJob) -> None:
     read_again(conversation=fact.conversation, actor=actor)
 
 
+def _purge(fact: Fact, actor: Actor, job: BulkJob) -> None:
+    if fact.archived_reason == ArchivedReason.PURGED:
+        raise NotAllowed("It was purged before.")
+    purge(selection=chosen(owner=fact.owner, facts=(fact.pk,)), actor=actor)
+
+
 STEPS: dict[Repair, Step] = {
     Repair.CONFIRM: Step(_confirm, frozenset({State.PENDING})),
     Repair.REJECT: Step(_reject, frozenset({State.PENDING})),
@@ -74,4 +82,5 @@ STEPS: dict[Repair, Step] = {
     Repair.PROMOTE: Step(_promote, frozenset({State.ACTIVE})),
     Repair.REEMBED: Step(_reembed, EVERY),
     Repair.READ_AGAIN: Step(_read_again, EVERY),
+    Repair.PURGE: Step(_purge, EVERY, is_final=True),
 }

@@ -196,6 +196,27 @@ def test_a_source_is_read_again_from_its_beginning(desk, agent):
     assert (talk.cursor_seq, talk.due_trigger, run.state) == (0, Trigger.REQUEST, "repeated")
 
 
+def test_purging_is_a_right_of_its_own_and_wants_its_word(desk, alice, agent):
+    facts = [candidate(agent, f"The user has {n} hens.", state=State.ACTIVE) for n in range(2)]
+    data = {"action": "purge", "_selected_action": [str(facts[0].pk)]}
+    desk.post(FACTS, data)
+    assert not BulkJob.objects.exists()
+
+    alice.user_permissions.add(Permission.objects.get(codename="purge_fact"))
+    job = choose(desk, "purge", facts[0])
+    assert "can’t be undone" in page_of(desk, job)
+    for word in ("", "purge", "purge 2"):
+        assert "Nothing was done" in press(desk, job, word=word)
+    assert "1 done" in press(desk, job, word="purge 1")
+    assert not Fact.objects.filter(statement__contains="0 hens").exists()
+    assert Fact.objects.get(pk=facts[1].pk).state == State.ACTIVE
+
+    alice.user_permissions.remove(Permission.objects.get(codename="purge_fact"))
+    job = jobs.draft(facts=Fact.objects.filter(pk=facts[1].pk), step=Repair.PURGE, by=alice)
+    url = reverse("admin:memory_bulkjob_start", args=[job.pk])
+    assert desk.post(url, {"word": "purge 1"}).status_code == 403
+
+
 def draft_of(agent: "Agent", count: int) -> BulkJob:
     for n in range(count):
         candidate(agent, f"The user has {n} hens.")
