@@ -1,8 +1,10 @@
-from django.urls import path
+from django.urls import include, path
 from django.views.generic import RedirectView
 
+from memory.cases import urls as cases
 from memory.consolidation import urls as consolidation
 from memory.pages import (
+    assistants,
     conversations,
     dashboard,
     dropped,
@@ -11,6 +13,7 @@ from memory.pages import (
     fact_new,
     facts,
     imports,
+    language_model,
     quarantine,
     recall,
     runs,
@@ -21,6 +24,11 @@ from memory.review import urls as review
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="review"), name="home"),
     *review.urlpatterns,
+    path("assistants/new/", assistants.new, name="assistant-new"),
+    path("assistants/<uuid:agent_id>/", assistants.assistant, name="assistant"),
+    path("assistants/<uuid:agent_id>/delete/", assistants.delete, name="assistant-delete"),
+    path("language-model/", language_model.language_model, name="language-model"),
+    path("language-model/ask/", language_model.ask, name="language-model-ask"),
     path("dashboard/", dashboard.dashboard, name="dashboard"),
     path("dashboard/retry-all/", dashboard.retry_all, name="retry-all"),
     path("dropped/", dropped.dropped, name="dropped"),
@@ -35,6 +43,7 @@ urlpatterns = [
     path("facts/<uuid:fact_id>/reconsider/", facts.reconsider, name="fact-reconsider"),
     path("facts/<uuid:fact_id>/pin/", facts.pin, name="fact-pin"),
     path("facts/<uuid:fact_id>/move/", facts.move, name="fact-move"),
+    path("", include("memory.pages.forget_urls")),
     path("entities/", entities.entities, name="entities"),
     path("entities/<uuid:entity_id>/", entities.entity, name="entity"),
     path(
@@ -57,10 +66,9 @@ urlpatterns = [
     path("imports/", imports.imports, name="imports"),
     path("imports/<uuid:import_id>/", imports.import_page, name="import"),
     path("quarantine/<str:kind>/<uuid:source_id>/", quarantine.quarantine, name="quarantine"),
-    path(
-        "quarantine/<str:kind>/<uuid:source_id>/undo/", quarantine.reinstate, name="reinstate"
-    ),
+    path("quarantine/<str:kind>/<uuid:source_id>/undo/", quarantine.reinstate, name="reinstate"),
     *consolidation.urlpatterns,
+    *cases.urlpatterns,
     *profile.urlpatterns,
     path("recall/", recall.recall_page, name="recall"),
     path("runs/", runs.runs, name="runs"),
