@@ -9,16 +9,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.contrib.postgres.search import SearchQuery, SearchRank
 from django.db import connection
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from agents.models import User
 from memory import embedding
-from memory.models import CorrectionTarget, Fact
+from memory.models import CorrectionTarget, Fact, FactTerm
 from memory.policy.difference import Aspect, differs, shared_words
 from memory.scope import facts_of
-from memory.text import language_config, words
+from memory.text import language_config
 from memory.vocabulary import State
 
 NEAREST = 5
@@ -139,13 +138,16 @@ def _near(owner: User, seeds: Sequence[Fact]) -> dict[UUID, list[tuple[UUID, flo
 
 
 def _by_words(owner: User, fact: Fact) -> list[UUID]:
-    distinct = dict.fromkeys(words(fact.statement))
-    if not distinct:
-        return []
-    alternatives = " | ".join("'" + w.replace("\\", "").replace("'", "''") + "'" for w in distinct)
-    query = SearchQuery(alternatives, config=fact.language, search_type="raw")
-    alike = facts_of(owner).filter(
-        agent=fact.agent_id, kind=fact.kind, state=State.ACTIVE, search=query
+    """Those that share the most terms; a script without spaces is cut into pairs there."""
+    own = FactTerm.objects.filter(owner=owner, fact=fact, stated=True)
+    terms = list(own.exclude(term__startswith="@").values_list("term", flat=True))
+    alike = facts_of(owner).filter(agent=fact.agent_id, kind=fact.kind, state=State.ACTIVE)
+    shared = (
+        FactTerm.objects.filter(owner=owner, term__in=terms, stated=True, fact__in=alike)
+        .exclude(fact=fact)
+        .order_by()
+        .values("fact")
+        .annotate(shared=Count("term"))
+        .order_by("-shared", "fact")
     )
-    ranked = alike.exclude(pk=fact.pk).annotate(rank=SearchRank("search", query))
-    return list(ranked.order_by("-rank", "pk").values_list("pk", flat=True)[:NEAREST])
+    return list(shared.values_list("fact", flat=True)[:NEAREST])
