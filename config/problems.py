@@ -14,7 +14,11 @@ from agents import auth, gate
 from conversations import ingest, reading
 from conversations.schemas import place_of
 from memory import lifecycle
+from memory.purge.plan import OtherPlan
+from memory.purge.requests import TooMany
+from memory.purge.selection import BadSelection
 from memory.recall import as_of
+from memory.transfer.reading import BadFile
 
 PROBLEM_TYPE = "application/problem+json"
 
@@ -28,9 +32,13 @@ PROBLEMS: tuple[tuple[type[Exception], int, str], ...] = (
     (gate.MemoryOff, 403, "memory_off"),
     (ingest.BadMessage, 422, "invalid"),
     (reading.BadCursor, 422, "invalid"),
+    (BadFile, 422, "invalid"),
     (as_of.DayToCome, 422, "invalid"),
     (ingest.NoSuchConversation, 404, "not_found"),
     (ingest.Refused, 409, "conflict"),
+    (OtherPlan, 409, "stale"),
+    (TooMany, 422, "invalid"),
+    (BadSelection, 422, "invalid"),
     (lifecycle.NotAllowed, 403, "not_allowed"),
     (lifecycle.Purged, 410, "purged"),
     (lifecycle.Stale, 409, "stale"),
@@ -44,7 +52,7 @@ PROBLEMS: tuple[tuple[type[Exception], int, str], ...] = (
 )
 # Said instead of the exception's own message, which is Django's or names the model.
 SAID = {
-    RequestDataTooBig: "The request is too large; send fewer messages at a time.",
+    RequestDataTooBig: "The request is too large; send less at a time.",
     Http404: "Not found.",
 }
 # One broken message is told; a batch of broken ones need not be told in full.

@@ -39,6 +39,7 @@ from memory.lifecycle.values import (
     Stale,
     Tombstoned,
 )
+from memory.lifecycle.withdrawal import withdraw
 
 __all__ = [
     "AtCap",
@@ -85,4 +86,5 @@ __all__ = [
     "unfold",
     "unsay",
     "version",
+    "withdraw",
 ]
