@@ -11,7 +11,9 @@ application = get_wsgi_application()
 
 def _warm_up() -> None:
     from memory import embedding
+    from memory.recall import dates_elsewhere
 
+    dates_elsewhere.warm_up()
     embedding.warm_up()
 
 

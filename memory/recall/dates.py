@@ -1,10 +1,13 @@
-"""Which stretches of time a message speaks of. English and ISO dates; other words are no dates."""
+"""Which stretches of time a message speaks of. English and ISO dates; other languages have their
+words in dates_elsewhere.py."""
 
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from memory.recall.dates_elsewhere import Month, months, steps
+from memory.text.language import UNKNOWN
 from memory.text.lists import phrases
 
 _MONTHS = phrases("""
@@ -29,6 +32,9 @@ _DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?"
 _NUMBER = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 
 
+Span = tuple[datetime, datetime]
+
+
 @dataclass(frozen=True)
 class Period:
     """Half-open, on the clock of `now`. `words` is what the message called it."""
@@ -38,9 +44,14 @@ class Period:
     words: str
 
 
-def periods(text: str, now: datetime) -> list[Period]:
-    """In the order of the text, none twice. The earlier pattern has the words to itself."""
+def periods(text: str, now: datetime, language: str = "en") -> list[Period]:
+    """In the order of the text, none twice. The earlier pattern has the words to itself.
+    `language`: ISO 639, or `und`."""
     found: list[tuple[int, Period]] = []
+    if language != "en":
+        found = list(_elsewhere(text, now, language))
+        for start, period in found:
+            text = text[:start] + " " * len(period.words) + text[start + len(period.words) :]
     for pattern, meaning in _PATTERNS:
         for match in pattern.finditer(text):
             span = _span(meaning, match, now)
@@ -50,19 +61,52 @@ def periods(text: str, now: datetime) -> list[Period]:
     return [period for _, period in sorted(found, key=lambda pair: pair[0])]
 
 
-Meaning = Callable[[re.Match[str], datetime], tuple[datetime, datetime]]
+def _elsewhere(text: str, now: datetime, language: str) -> Iterator[tuple[int, Period]]:
+    for month in months(text):
+        span = _try(lambda month=month: _of_month(month, now))  # type: ignore[misc]
+        if span is not None:
+            yield month.start, Period(*span, words=text[month.start : month.end])
+            text = text[: month.start] + " " * (month.end - month.start) + text[month.end :]
+    for step in steps(text):
+        span = _try(lambda step=step: _of_step(step.count, step.unit, now))  # type: ignore[misc]
+        if span is not None:
+            yield step.start, Period(*span, words=text[step.start : step.end])
+    if language != UNKNOWN:
+        for match in _YEAR_WORD.finditer(text):
+            yield match.start(), Period(*_year(match, now), words=match[0])
 
 
-def _span(
-    meaning: Meaning, match: re.Match[str], now: datetime
-) -> tuple[datetime, datetime] | None:
+def _try(meaning: Callable[[], Span]) -> Span | None:
     try:
-        return meaning(match, now)
+        return meaning()
     except (ValueError, OverflowError):  # 31 February, 9999 years ago
         return None
 
 
-def _date(match: re.Match[str], now: datetime) -> tuple[datetime, datetime]:
+def _of_month(month: Month, now: datetime) -> Span:
+    start = _midnight(now).replace(day=1, month=month.number, year=month.year or now.year)
+    if month.day:
+        start = start.replace(day=month.day)
+    if not month.year and start > now:
+        start = start.replace(year=start.year - 1)
+    return start, start + timedelta(days=1) if month.day else _next_month(start)
+
+
+def _of_step(count: int, unit: str, now: datetime) -> Span:
+    if unit != "day":
+        return _unit(unit, count, now)
+    start = _midnight(now) + timedelta(days=count)
+    return start, start + timedelta(days=1)
+
+
+Meaning = Callable[[re.Match[str], datetime], Span]
+
+
+def _span(meaning: Meaning, match: re.Match[str], now: datetime) -> Span | None:
+    return _try(lambda: meaning(match, now))
+
+
+def _date(match: re.Match[str], now: datetime) -> Span:
     month = _month(match["month"])
     day = _midnight(now).replace(month=month, day=1)
     if match["year"]:
@@ -73,7 +117,7 @@ def _date(match: re.Match[str], now: datetime) -> tuple[datetime, datetime]:
     return day, day + timedelta(days=1)
 
 
-def _month_of_year(match: re.Match[str], now: datetime) -> tuple[datetime, datetime]:
+def _month_of_year(match: re.Match[str], now: datetime) -> Span:
     start = _midnight(now).replace(day=1, month=_month(match["month"]))
     if match["year"]:
         start = start.replace(year=int(match["year"]))
@@ -82,24 +126,24 @@ def _month_of_year(match: re.Match[str], now: datetime) -> tuple[datetime, datet
     return start, _next_month(start)
 
 
-def _year(match: re.Match[str], now: datetime) -> tuple[datetime, datetime]:
+def _year(match: re.Match[str], now: datetime) -> Span:
     start = _midnight(now).replace(day=1, month=1, year=int(match["year"]))
     return start, start.replace(year=start.year + 1)
 
 
-def _day_near(match: re.Match[str], now: datetime) -> tuple[datetime, datetime]:
+def _day_near(match: re.Match[str], now: datetime) -> Span:
     days = {"yesterday": -1, "last night": -1, "today": 0, "tonight": 0, "tomorrow": 1}
     start = _midnight(now) + timedelta(days=days[" ".join(match[0].lower().split())])
     return start, start + timedelta(days=1)
 
 
-def _calendar(match: re.Match[str], now: datetime) -> tuple[datetime, datetime]:
+def _calendar(match: re.Match[str], now: datetime) -> Span:
     """Last, this or next week, weekend, month or year; weeks begin on Monday."""
     step = {"last": -1, "past": -1, "this": 0, "next": 1}[match["which"].lower()]
     return _unit(match["unit"].lower(), step, now)
 
 
-def _unit(unit: str, step: int, now: datetime) -> tuple[datetime, datetime]:
+def _unit(unit: str, step: int, now: datetime) -> Span:
     today = _midnight(now)
     if unit == "year":
         start = today.replace(month=1, day=1, year=today.year + step)
@@ -113,7 +157,7 @@ def _unit(unit: str, step: int, now: datetime) -> tuple[datetime, datetime]:
     return monday, monday + timedelta(days=7)
 
 
-def _ago(match: re.Match[str], now: datetime) -> tuple[datetime, datetime]:
+def _ago(match: re.Match[str], now: datetime) -> Span:
     number = match["number"].lower()
     count = int(number) if number.isdigit() else _NUMBER[number]
     unit = match["unit"].lower()
@@ -123,13 +167,13 @@ def _ago(match: re.Match[str], now: datetime) -> tuple[datetime, datetime]:
     return start, start + timedelta(days=1)
 
 
-def _weekday(match: re.Match[str], now: datetime) -> tuple[datetime, datetime]:
+def _weekday(match: re.Match[str], now: datetime) -> Span:
     back = (now.weekday() - _DAYS.index(match["weekday"].lower())) % 7 or 7
     start = _midnight(now) - timedelta(days=back)
     return start, start + timedelta(days=1)
 
 
-def _iso(match: re.Match[str], now: datetime) -> tuple[datetime, datetime]:
+def _iso(match: re.Match[str], now: datetime) -> Span:
     start = _midnight(now).replace(day=1, year=int(match["year"]), month=int(match["number"]))
     if not match["day"]:
         return start, _next_month(start)
@@ -196,9 +240,14 @@ _YEAR_WORD = re.compile(rf"(?<![\w-]){_YEAR}(?!\w)")
 _ISO_WORD = re.compile(rf"(?<![\w-]){_YEAR}-(?P<month>[01]\d)(?:-(?P<day>[0-3]\d))?(?![\w-])")
 
 
-def date_words(text: str) -> dict[str, str]:
+def date_words(text: str, language: str = "en") -> dict[str, str]:
     """The words that name a year, a month or a day of the month, and the term of each."""
     found: dict[str, str] = {}
+    if language != "en":
+        for month in months(text):
+            found[month.name] = f"@m{month.number:02}"
+            if 1 <= month.day <= 31:
+                found[str(month.day)] = f"@d{month.day:02}"
     for match in _ISO_WORD.finditer(text):
         found[f"{match['year']}-{match['month']}"] = f"@m{match['month']}"
         if match["day"]:

@@ -72,7 +72,8 @@ class Word:
 
 def analyse(question: str, owner: User) -> list[Word]:
     """The words of content, each once."""
-    detected = language_config(detect_language(question))
+    language = detect_language(question)
+    detected = language_config(language)
     values: dict[str, str | UUID] = {
         "owner": owner.pk,
         "detected": detected if detected != "simple" else "english",
@@ -82,7 +83,7 @@ def analyse(question: str, owner: User) -> list[Word]:
     with connection.cursor() as cursor:
         cursor.execute(_ANALYSIS, values)
         found = {text: {text, *stems} for text, stems, _ in cursor.fetchall()}
-    for text, term in date_words(question).items():
+    for text, term in date_words(question, language).items():
         found.setdefault(text, {text}).add(term)
     return [Word(text, frozenset(terms)) for text, terms in list(found.items())[:WORDS]]
 

@@ -55,6 +55,7 @@ def change(fact: Fact, **values: Any) -> None:
 
 
 def archive(fact: Fact, why: str, successor: Fact | None = None) -> None:
+    fact.refresh_from_db(fields=["state"])
     change(
         fact,
         state=State.ARCHIVED,

@@ -1,0 +1,135 @@
+"""Questions in other languages find their facts, and only them."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from agents.models import Agent
+from memory.recall.service import recall
+from memory.search.service import search
+from memory.text.language import detect_language, language_config
+from tests.memory.recalling import known, model
+from tests.memory.searching import said
+
+pytestmark = pytest.mark.usefixtures("model")
+__all__ = ["model"]
+
+NOW = datetime(2026, 3, 9, 9, 0, tzinfo=UTC)
+# Home, pet and drink; a question about each of the first two; one about none of them.
+LANGUAGES = {
+    "Chinese": (
+        ("用户住在柏林的克罗伊茨贝格区。", "用户养了两只狗。", "用户喜欢喝绿茶。"),
+        ("我住在柏林哪个区？", "我家的两只狗叫什么名字？"),
+        "请解释一下量子力学",
+    ),
+    "Japanese": (
+        (
+            "ユーザーは京都に住んでいます。",
+            "ユーザーは犬を二匹飼っています。",
+            "ユーザーは緑茶が好きです。",
+        ),
+        ("京都のどこに住んでいますか？", "犬を飼っていますか？"),
+        "量子力学について説明してください",
+    ),
+    "Korean": (
+        (
+            "사용자는 부산에 살고 있다.",
+            "사용자는 강아지를 두 마리 키운다.",
+            "사용자는 녹차를 좋아한다.",
+        ),
+        ("부산에 살고 있어?", "강아지를 몇 마리 키워?"),
+        "양자역학을 설명해 줘",
+    ),
+    "Thai": (
+        ("ผู้ใช้อาศัยอยู่ที่เชียงใหม่", "ผู้ใช้เลี้ยงสุนัขสองตัว", "ผู้ใช้ชอบดื่มชาเขียว"),
+        ("บ้านของฉันที่เชียงใหม่อยู่ที่ไหน", "สุนัขของฉันชื่ออะไร"),
+        "ช่วยอธิบายกลศาสตร์ควอนตัม",
+    ),
+    "Arabic": (
+        ("يعيش المستخدم في مدينة القاهرة.", "يملك المستخدم كلبين.", "يحب المستخدم الشاي الأخضر."),
+        ("أين أعيش في القاهرة؟", "كم كلبين أملك؟"),
+        "اشرح ميكانيكا الكم",
+    ),
+    "Hebrew": (
+        ("המשתמש גר בתל אביב.", "למשתמש יש שני כלבים.", "המשתמש אוהב תה ירוק."),
+        ("איפה אני גר בתל אביב?", "כמה כלבים יש?"),
+        "תסביר מכניקת קוונטים",
+    ),
+    "Hindi": (
+        ("उपयोगकर्ता वाराणसी में रहता है।", "उपयोगकर्ता के पास दो कुत्ते हैं।", "उपयोगकर्ता हरी चाय पीता है।"),
+        ("मैं वाराणसी में कहाँ रहता हूँ?", "मेरे कुत्ते कितने हैं?"),
+        "क्वांटम यांत्रिकी समझाओ",
+    ),
+    "Russian": (
+        (
+            "Пользователь живёт в Казани.",
+            "У пользователя две собаки.",
+            "Пользователь пьёт зелёный чай.",
+        ),
+        ("В Казани я живу?", "Как зовут моих собак?"),
+        "Объясни квантовую механику",
+    ),
+    "Finnish": (
+        ("Käyttäjä asuu Turussa.", "Käyttäjällä on kaksi koiraa.", "Käyttäjä juo vihreää teetä."),
+        ("Asunko Turussa?", "Minkä rotuisia koirani ovat?"),
+        "Selitä kvanttimekaniikka",
+    ),
+    "German": (
+        (
+            "Der Nutzer wohnt in Leipzig.",
+            "Der Nutzer hat zwei Hunde.",
+            "Der Nutzer trinkt grünen Tee.",
+        ),
+        ("Wo in Leipzig wohne ich?", "Wie heißen meine Hunde?"),
+        "Erkläre mir die Quantenmechanik",
+    ),
+    "French": (
+        (
+            "L'utilisateur habite à Nantes.",
+            "L'utilisateur a deux chiens.",
+            "L'utilisateur boit du thé vert.",
+        ),
+        ("Où est-ce que j'habite à Nantes ?", "Ai-je deux chiens ?"),
+        "Explique la mécanique quantique",
+    ),
+    "Polish": (
+        (
+            "Użytkownik mieszka w Gdańsku.",
+            "Użytkownik ma dwa psy.",
+            "Użytkownik pije zieloną herbatę.",
+        ),
+        ("Gdzie mieszka w Gdańsku?", "Mam dwa psy?"),
+        "Wyjaśnij mechanikę kwantową",
+    ),
+    "Turkish": (
+        (
+            "Kullanıcı İzmir'de yaşıyor.",
+            "Kullanıcının iki köpeği var.",
+            "Kullanıcı yeşil çay içiyor.",
+        ),
+        ("İzmir'de nerede yaşıyorum?", "Köpeğimin adı ne?"),
+        "Kuantum mekaniğini açıkla",
+    ),
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_question_finds_its_fact_and_an_unrelated_one_none(agent: Agent, language: str) -> None:
+    facts, questions, unrelated = LANGUAGES[language]
+    for fact in facts:
+        known(agent, fact, language=language_config(detect_language(fact)))
+    for fact, question in zip(facts, questions, strict=False):
+        told = [
+            item.fact.statement for item in recall(agent=agent, message=question, now=NOW).items
+        ]
+        assert told[:1] == [fact], question
+        assert facts[2] not in told, question
+    assert recall(agent=agent, message=unrelated, now=NOW).block == ""
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_record_is_found_in_its_language(agent: Agent, language: str) -> None:
+    texts, questions, _ = LANGUAGES[language]
+    said(agent, *texts)
+    for text, question in zip(texts, questions, strict=False):
+        assert [hit.text for hit in search(agent=agent, query=question, scope="raw")][:1] == [text]
