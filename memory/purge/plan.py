@@ -24,6 +24,11 @@ class Deed(StrEnum):
     PURGE = "purge"
 
 
+class OtherPlan(Exception):
+    def __init__(self) -> None:
+        super().__init__("What would go has changed since you looked; look at it again.")
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """Counts, and some of the facts. `kept`: facts that stay although they rest on the same

@@ -87,7 +87,10 @@ CASES = {
         names_row=False,
         tells=True,
     ),
+    "forget": Case("/forget", lambda conversation: {"conversation": conversation}),
+    "purge": Case("/purge", lambda conversation: {"conversation": conversation}),
     "read_profile": Case("/profile", names_row=False, tells=True),
+    "stats": Case("/stats", names_row=False),
     "search": Case(
         "/search",
         lambda conversation: {"query": QUESTION, "conversation": conversation},

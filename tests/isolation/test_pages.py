@@ -32,16 +32,21 @@ class OneRow:
     # Of an address that names more than the row: what stands before and after it.
     lead: tuple[str, ...] = ()
     then: Callable[[Household], Any] | None = None
+    heir: bool = False
 
     def url(self, home: Household) -> str:
         others = [self.then(home).pk] if self.then else []
         return reverse(self.name, args=[*self.lead, self.row(home).pk, *others])
 
+    def _others(self, home: Household) -> dict[str, Any]:
+        found = {"with": home.facts[self.with_].pk} if self.with_ else {}
+        return found | ({"heir": home.main.pk} if self.heir else {})
+
     def ask(self, client: Client, home: Household, headers: dict[str, str]) -> Any:
         return client.generic(
             self.method,
             self.url(home),
-            _encoded(self.data | ({"with": home.facts[self.with_].pk} if self.with_ else {})),
+            _encoded(self.data | self._others(home)),
             content_type="application/x-www-form-urlencoded",
             headers=headers,
         )
@@ -107,6 +112,14 @@ ONE_ROW = [
     OneRow("entity-merge-preview", _entity("one"), "GET", then=_entity("other")),
     OneRow("entity-merge", _entity("one"), then=_entity("other")),
     OneRow("entity-unmerge", lambda home: home.merge),
+    OneRow("assistant", lambda home: home.work, "GET"),
+    OneRow(
+        "assistant",
+        lambda home: home.work,
+        data={"name": "W", "slug": "work", "reads": "own"},
+        id="change an assistant",
+    ),
+    OneRow("assistant-delete", lambda home: home.work, heir=True),
     OneRow("import", lambda home: home.conversation.imported_by, "GET"),
     *(
         OneRow(name, row, method, lead=(kind,), id=f"{method} {name} {kind}")
@@ -176,16 +189,18 @@ LISTS: list[tuple[str, dict[str, str]]] = [
 ]
 # Have a test of their own below.
 FORMS = {
+    "assistant-new",
     "bulk-decide",
     "consolidation-start",
     "fact-nearest",
     "fact-new",
     "key-new",
+    "language-model-ask",
     "preferences",
     "retry-all",
 }
-# Lead to a page of one row.
-LEADS = {"merge-selected"}
+# Lead to a page of one row, or are about the server.
+LEADS = {"language-model", "merge-selected"}
 # For everybody, and about nobody: tests/agents/test_sign_in.py and tests/config/test_health.py.
 OPEN = {"home", "waiting-count", "digest-stop", "healthz", "login", "logout", "sign-in"}
 

@@ -35,6 +35,8 @@ from memory.models import (
     FactEntity,
     FactTerm,
     FactUsage,
+    ForgetRequest,
+    Forgotten,
     Profile,
     ProfileCitation,
     ProfileSentence,
@@ -121,6 +123,8 @@ def a_row_of_everything(owner: User) -> World:
         profile,
         sentence,
         ProfileCitation.objects.create(**mine, sentence=sentence, fact=old),
+        Forgotten.objects.create(**mine, fact=old, digest="0" * 64),
+        ForgetRequest.objects.create(**mine, agent=agent, client=key, fact=old),
         RecalledAhead.objects.create(
             **mine, agent=agent, source="api", external_id="ahead", fact=old
         ),
