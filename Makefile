@@ -7,7 +7,7 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip --disable-pip-version-check install --quiet
 
-.PHONY: up venv test check format bench-quality bench-precision
+.PHONY: up venv test check format bench-quality bench-precision bench-latency bench-latency-1m
 
 up: $(VENV)/.installed
 	@exec $(RUN) manage.py up
@@ -34,6 +34,13 @@ format: $(VENV)/.installed-dev
 # Benches read sample data from $$REMEMBRANCER_DATA. Peers live in an environment of their own.
 bench-quality bench-precision: $(VENV)/.installed
 	@$(RUN) -m bench.$(@:bench-%=%)
+
+# Makes all that it reads. A million facts take longer and are apart.
+bench-latency: $(VENV)/.installed
+	@$(RUN) -m bench.latency
+
+bench-latency-1m: $(VENV)/.installed
+	@$(RUN) -m bench.latency --million
 
 $(RUN):
 	@test -n "$(PYTHON)" && "$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

@@ -8,7 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 from unittest.mock import patch
+
+if TYPE_CHECKING:
+    from agents.models import User
 
 
 def start(folder: Path) -> None:
@@ -28,6 +32,38 @@ def start(folder: Path) -> None:
 
     call_command("migrate", verbosity=0)
     embedding.warm_up()
+
+
+def stop() -> None:
+    """The server goes with the last process that uses it."""
+    from django.conf import settings
+    from django.db import connections
+
+    from config import embedded
+
+    connections.close_all()
+    embedded.leave(embedded.join(settings.HOME))
+
+
+def bench_url() -> str:
+    """Our own database, for a role that may write past the triggers."""
+    from django.conf import settings
+
+    from config import embedded
+
+    return embedded.join(settings.HOME).url(embedded.SUPERUSER)
+
+
+def api_key(owner: "User") -> str:
+    from agents import keys
+    from agents.audit import person
+    from agents.models import ApiKey
+
+    scopes = [ApiKey.Scope.RECALL]
+    _, plaintext = keys.issue(
+        owner=owner, agent=None, name="bench", scopes=scopes, actor=person(owner)
+    )
+    return plaintext
 
 
 def superuser_url() -> str:

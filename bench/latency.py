@@ -1,0 +1,335 @@
+"""How long recall takes, beside the floor and beside mem0. No LLM is asked.
+
+    python -m bench.latency [--million] [--questions 300] [--keep FOLDER] [--without-mem0]
+
+One owner each of 1,000, 10,000 and 100,000 facts, among twenty of 1,000; with --million a thousand
+owners of 1,000 and one of 10,000. Floor: one query embedding and the fastest query for the nearest
+of one owner's vectors that finds as much as ours. Floor, ours and mem0 take turns, question by
+question, so that a busy machine is busy for all three. All questions are distinct and the cache of
+embeddings is off but in the row that shows it. The last line is one JSON object, in milliseconds.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from bench import home, peers
+from bench.live import Client, Mem0, Server, writes
+from bench.quality import CACHE
+
+if TYPE_CHECKING:
+    from bench.seed import Owner
+
+SIZES = {"1k": 1_000, "10k": 10_000, "100k": 100_000}
+OTHERS = 20
+MILLION = 1_000  # owners of 1,000 facts each
+# Questions that are asked before any is counted.
+WARM = 10
+CLIENTS = (1, 8)
+WRITES_A_SECOND = 10
+Times = dict[str, dict[str, float]]
+
+
+def main() -> None:
+    options = _options()
+    with TemporaryDirectory(prefix="bench-latency-") as temporary:
+        folder = options.keep or Path(temporary)
+        home.start(folder)
+        _Run(options, folder).go()
+        home.stop()
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--million", action="store_true")
+    parser.add_argument("--questions", type=int, default=300)
+    parser.add_argument("--keep", type=Path, help="a folder for the database, left behind")
+    parser.add_argument("--without-mem0", action="store_true")
+    parser.add_argument("--largest", type=int, default=100_000)
+    return parser.parse_args()
+
+
+class _Run:
+    def __init__(self, options: argparse.Namespace, folder: Path) -> None:
+        from bench.floor import Floor
+        from bench.seed import Seeder
+
+        self.options, self.folder = options, folder
+        self.url = home.bench_url()
+        with home.told("making vectors of subjects"):
+            self.seeder: Seeder = Seeder(self.url)
+        self.floor: Floor = Floor(self.url)
+        self.results: dict[str, Times] = {"floor": {}, "ours": {}, "mem0": {}}
+        self.ann: dict[str, float] = {}
+
+    def go(self) -> None:
+        stores = self._seed()
+        steps: dict[str, dict[str, float]] = {}
+        for label, owners in stores.items():
+            steps[label] = self._compare(label, owners)
+        self._print_comparison()
+        print_table("Steps of recall, medians", steps)
+        print_table("The same question again, embedding known", {"ours": self._cached(stores)})
+        self._under_load(stores)
+        print(json.dumps({**self.results, "ann_recall": round(min(self.ann.values()), 4)}))
+
+    def _seed(self) -> dict[str, list["Owner"]]:
+        from bench.seed import build_index, drop_index
+
+        seeder = self.seeder
+        if self.options.million:
+            many = [seeder.owner(f"owner{n}", 1_000) for n in range(MILLION)]
+            stores = {"1M": many, "10k": [seeder.owner("owner10k", 10_000)]}
+            others = []
+        else:
+            sizes = {k: n for k, n in SIZES.items() if n <= self.options.largest}
+            stores = {label: [seeder.owner(f"owner{label}", n)] for label, n in sizes.items()}
+            others = [seeder.owner(f"other{n}", 1_000) for n in range(OTHERS)]
+        drop_index()
+        with home.told("seeding"):
+            seeder.fill([*others, *(owner for owners in stores.values() for owner in owners)])
+        with home.told("building the index of vectors"):
+            build_index()
+        with home.told("vacuum"):
+            seeder.settle()
+        return stores
+
+    def _compare(self, label: str, owners: Sequence["Owner"]) -> dict[str, float]:
+        from memory import embedding
+
+        embedding.known.limit = 0
+        mem0 = self._mem0(label, owners)
+        asked = list(self._questions(owners, self.options.questions))
+        nearest, self.ann[label] = self.floor.choose(asked[:20])
+        taken: dict[str, list[float]] = defaultdict(list)
+        steps: dict[str, list[float]] = defaultdict(list)
+        for number, (owner, question) in enumerate(asked):
+            turns = [
+                lambda: self._floor(owner, question, nearest, taken),  # noqa: B023
+                lambda: _ours(owner, question, taken, steps),  # noqa: B023
+            ]
+            for turn in turns[:: 1 if number % 2 else -1]:
+                turn()
+            if mem0:
+                vector = self.floor.vector
+                own = mem0.search(question, vector, str(owner.user.pk))
+                taken["mem0"].append(own + taken["embedding"][-1])
+            if number == WARM:
+                taken.clear()
+                steps.clear()
+        if mem0:
+            mem0.stop()
+        for name in ("floor", "ours", "mem0"):
+            if taken[name]:
+                self.results[name][label] = _spread(taken[name])
+        steps["embedding alone"] = taken["embedding"]
+        steps["nearest alone"] = taken["nearest"]
+        return {name: statistics.median(values) for name, values in steps.items()}
+
+    def _floor(
+        self, owner: "Owner", question: str, nearest: Any, taken: dict[str, list[float]]
+    ) -> None:
+        embedding, near = self.floor.ask(owner.user.pk, question, nearest)
+        taken["embedding"].append(embedding)
+        taken["nearest"].append(near)
+        taken["floor"].append(embedding + near)
+
+    def _questions(self, owners: Sequence["Owner"], count: int) -> Iterator[tuple["Owner", str]]:
+        for number in range(count):
+            owner = self.seeder.random.choice(owners)
+            yield owner, self.seeder.question(owner, number)
+
+    def _mem0(self, label: str, owners: Sequence["Owner"]) -> Mem0 | None:
+        if self.options.without_mem0:
+            return None
+        with home.told(f"filling mem0 with {label}"):
+            rows, vectors = self.floor.everything([owner.user.pk for owner in owners])
+            mem0 = Mem0(
+                f"m{label.lower()}",
+                url=home.superuser_url(),
+                python=peers.environment(CACHE / "peers"),
+                rows=rows,
+                vectors=vectors,
+            )
+            return mem0 if mem0.is_ready() else None
+
+    def _cached(self, stores: Mapping[str, Sequence["Owner"]]) -> dict[str, float]:
+        from memory import embedding
+
+        embedding.known.limit = 512
+        found = {}
+        for label, owners in stores.items():
+            taken: dict[str, list[float]] = defaultdict(list)
+            for owner, question in self._questions(owners, 50):
+                _in_process(owner, question)
+                _ours(owner, question, taken, defaultdict(list))
+            found[label] = statistics.median(taken["ours"])
+        embedding.known.limit = 0
+        return found
+
+    def _under_load(self, stores: Mapping[str, Sequence["Owner"]]) -> None:
+        """In process and over HTTP, one and eight at once, alone and beside a writer."""
+        rows: dict[str, dict[str, float]] = {}
+        server = Server(self.folder)
+        try:
+            server.wait()
+            before = server.memory()
+            for label, owners in stores.items():
+                for way, call in (("in process", None), ("HTTP", server)):
+                    rows |= self._load(label, owners, way, call)
+            print_table("Under load: milliseconds", rows)
+            print(
+                f"\nMemory: web server {before:.0f} MB at first, {server.memory():.0f} MB at last,"
+                f" this process {_own_memory():.0f} MB."
+            )
+        finally:
+            server.stop()
+
+    def _load(
+        self, label: str, owners: Sequence["Owner"], way: str, server: Server | None
+    ) -> dict[str, dict[str, float]]:
+        rows = {}
+        for clients in CLIENTS:
+            for with_writes in (False, True):
+                asked = list(self._questions(owners, max(50, self.options.questions // 3)))
+                call = _HttpCalls(server, owners) if server else _in_process
+                name = f"{label}, {way}, {clients} at once" + (", writes" if with_writes else "")
+                if with_writes:
+                    with writes(owners[0].user.username, a_second=WRITES_A_SECOND):
+                        time.sleep(3)
+                        rows[name] = _spread(_at_once(call, asked, clients))
+                else:
+                    rows[name] = _spread(_at_once(call, asked, clients))
+        return rows
+
+    def _print_comparison(self) -> None:
+        for name, times in self.results.items():
+            if times:
+                print_table(f"{name}, milliseconds", times)
+        ratios = {
+            label: {
+                "p50 over the floor's": ours["p50"] / self.results["floor"][label]["p50"],
+                "p95 over its p50": ours["p95"] / ours["p50"],
+                "nearest found, of exact": self.ann[label],
+            }
+            for label, ours in self.results["ours"].items()
+        }
+        print_table("Ratios", ratios)
+
+
+def _ours(
+    owner: "Owner", question: str, taken: dict[str, list[float]], steps: dict[str, list[float]]
+) -> None:
+    from django.db import connection
+
+    from memory.recall.service import recall
+
+    database = _Database()
+    started = time.perf_counter()
+    with connection.execute_wrapper(database):
+        result = recall(agent=owner.agent, message=question)
+    taken["ours"].append(1_000 * (time.perf_counter() - started))
+    for report in result.trace.legs:
+        assert report.outcome != "failed", report
+        if report.outcome == "ok":
+            steps[f"leg {report.leg}"].append(report.milliseconds)
+    steps["scores"].append(result.trace.timings["facts"])
+    steps["block"].append(result.trace.timings["block"])
+    steps["database, all of it"].append(database.milliseconds)
+    steps["items told"].append(len(result.items))
+
+
+class _Database:
+    """Waited for, as one wrapper of all statements sees it."""
+
+    milliseconds = 0.0
+
+    def __call__(self, execute: Any, *arguments: Any) -> Any:
+        started = time.perf_counter()
+        try:
+            return execute(*arguments)
+        finally:
+            self.milliseconds += 1_000 * (time.perf_counter() - started)
+
+
+Call = Callable[["Owner", str], None]
+
+
+def _in_process(owner: "Owner", question: str) -> None:
+    from memory.recall.service import recall
+
+    recall(agent=owner.agent, message=question)
+
+
+class _HttpCalls:
+    """A kept connection a thread."""
+
+    def __init__(self, server: Server, owners: Sequence["Owner"]) -> None:
+        self.server = server
+        self.keys = {owner.user.pk: home.api_key(owner.user) for owner in owners[:50]}
+        self.local = threading.local()
+
+    def __call__(self, owner: "Owner", question: str) -> None:
+        key = self.keys.get(owner.user.pk)
+        if key is None:
+            key = self.keys[owner.user.pk] = home.api_key(owner.user)
+        clients: dict[str, Client] = self.local.__dict__.setdefault("clients", {})
+        if key not in clients:
+            clients[key] = Client(self.server.port, key)
+        clients[key].recall(question)
+
+
+def _at_once(call: Call, asked: Sequence[tuple["Owner", str]], clients: int) -> list[float]:
+    def one(pair: tuple["Owner", str]) -> float:
+        started = time.perf_counter()
+        call(*pair)
+        return 1_000 * (time.perf_counter() - started)
+
+    def end() -> None:
+        from django.db import connection
+
+        connection.close()
+
+    with ThreadPoolExecutor(clients) as pool:
+        list(pool.map(one, asked[:WARM]))
+        taken = list(pool.map(one, asked[WARM:]))
+        for _ in range(clients):
+            pool.submit(end)
+    return taken
+
+
+def _spread(taken: Sequence[float]) -> dict[str, float]:
+    ordered = sorted(taken)
+    at = {name: ordered[int(share * (len(ordered) - 1))] for name, share in _SHARES.items()}
+    return {name: round(value, 2) for name, value in at.items()}
+
+
+_SHARES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
+
+
+def _own_memory() -> float:
+    import psutil
+
+    return float(psutil.Process(os.getpid()).memory_info().rss / 2**20)
+
+
+def print_table(title: str, rows: Mapping[str, Mapping[str, float]]) -> None:
+    names = list(dict.fromkeys(name for row in rows.values() for name in row))
+    print(f"\n{title}\n\n| |", " | ".join(names), "|")
+    print("| --- |", " | ".join("---:" for _ in names), "|")
+    for label, row in rows.items():
+        cells = (f"{row[name]:.2f}" if name in row else "" for name in names)
+        print(f"| {label} |", " | ".join(cells), "|")
+
+
+if __name__ == "__main__":
+    main()

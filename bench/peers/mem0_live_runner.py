@@ -1,0 +1,105 @@
+"""mem0 with its pgvector store, one question at a time.
+
+Arguments: a folder, the database's address, the name of the collection, the owner. The folder has
+rows.jsonl ({"id", "owner", "text"} a line) and vectors.npy: mem0 writes the first few itself, the
+rest is copied into its table as it writes them. Each line read is {"question", "vector", "owner"},
+answered by the milliseconds of one search.
+"""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+FOLDER, URL, NAME, OWNER = Path(sys.argv[1]), *sys.argv[2:5]
+os.environ.update(MEM0_TELEMETRY="False", OPENAI_API_KEY="not used", MEM0_DIR=str(FOLDER / "mem0"))
+
+import numpy as np  # noqa: E402
+import psycopg  # noqa: E402
+from mem0 import Memory  # type: ignore[import-not-found]  # noqa: E402
+from psycopg import sql  # noqa: E402
+
+WRITTEN = 20
+
+
+class GivenVector:
+    vector: list[float] = []
+
+    def embed(self, text: str, memory_action: str | None = None) -> list[float]:
+        return self.vector
+
+    def embed_batch(self, texts: list[str], memory_action: str | None = None) -> list[list[float]]:
+        return [self.vector for _ in texts]
+
+
+def memory(given: GivenVector) -> Any:
+    """As it comes, HNSW included. The LLM and the embedder are constructed and never called."""
+    never = {"api_key": "not used", "model": "none"}
+    store = {"connection_string": URL, "collection_name": NAME, "embedding_model_dims": 384}
+    made = Memory.from_config(
+        {
+            "llm": {"provider": "openai", "config": never},
+            "embedder": {"provider": "openai", "config": never | {"embedding_dims": 384}},
+            "vector_store": {"provider": "pgvector", "config": store},
+            "history_db_path": str(FOLDER / f"{NAME}.db"),
+        }
+    )
+    made.embedding_model = given
+    return made
+
+
+def fill(store: Any, given: GivenVector) -> None:
+    rows = [json.loads(line) for line in (FOLDER / "rows.jsonl").open()]
+    matrix = np.load(FOLDER / "vectors.npy")
+    for row, vector in zip(rows[:WRITTEN], matrix, strict=False):
+        given.vector = vector.tolist()
+        message = [{"role": "user", "content": row["text"]}]
+        store.add(message, user_id=row["owner"], infer=False)
+    with psycopg.connect(URL, autocommit=True) as connection:
+        copy_rest(connection, rows, matrix)
+
+
+def copy_rest(connection: psycopg.Connection[Any], rows: list[dict[str, str]], matrix: Any) -> None:
+    table, index = sql.Identifier(NAME), f"{NAME}_hnsw_idx"
+    (example,) = connection.execute(
+        sql.SQL("SELECT payload FROM {} LIMIT 1").format(table)
+    ).fetchone() or ({},)
+    (made,) = connection.execute(
+        "SELECT indexdef FROM pg_indexes WHERE indexname = %s", [index]
+    ).fetchone() or (None,)
+    connection.execute("SET maintenance_work_mem = '2GB'")
+    connection.execute(sql.SQL("DROP INDEX IF EXISTS {}").format(sql.Identifier(index)))
+    with (
+        connection.cursor() as cursor,
+        cursor.copy(sql.SQL("COPY {} (id, vector, payload) FROM STDIN").format(table)) as copy,
+    ):
+        for row, vector in zip(rows[WRITTEN:], matrix[WRITTEN:], strict=True):
+            text = row["text"]
+            told = {"data": text, "text_lemmatized": text.lower(), "user_id": row["owner"]}
+            copy.write_row((row["id"], str(vector.tolist()), json.dumps(example | told)))
+    if made:
+        connection.execute(made)
+    connection.execute(sql.SQL("VACUUM ANALYZE {}").format(table))
+
+
+def questions() -> Iterator[dict[str, Any]]:
+    for line in sys.stdin:
+        yield json.loads(line)
+
+
+def main() -> None:
+    given = GivenVector()
+    store = memory(given)
+    fill(store, given)
+    print("ready", flush=True)
+    for asked in questions():
+        given.vector = asked["vector"]
+        started = time.perf_counter()
+        store.search(asked["question"], filters={"user_id": asked.get("owner", OWNER)}, top_k=20)
+        print(1_000 * (time.perf_counter() - started), flush=True)
+
+
+main()
