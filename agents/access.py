@@ -9,7 +9,15 @@ from agents.models import Agent, ApiKey, User
 
 
 def agents_of(owner: User) -> QuerySet[Agent]:
-    return Agent.objects.filter(owner=_user(owner))
+    """Those that were not deleted."""
+    return Agent.objects.filter(owner=_user(owner), retired_at__isnull=True)
+
+
+def agent_of(owner: User, agent_id: UUID) -> Agent:
+    agent = agents_of(owner).select_related("owner").filter(pk=agent_id).first()
+    if agent is None:
+        raise Http404("There is no such assistant.")
+    return agent
 
 
 def keys_of(owner: User) -> QuerySet[ApiKey]:

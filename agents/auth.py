@@ -58,7 +58,8 @@ def agent_for(key: ApiKey, slug: str | None) -> Agent:
         return key.agent
     if slug is None:
         raise AgentUnnamed
-    agent = Agent.objects.filter(owner=key.owner, slug=slug).select_related("owner").first()
+    agents = Agent.objects.filter(owner=key.owner, retired_at__isnull=True)
+    agent = agents.filter(slug=slug).select_related("owner").first()
     if agent is None:
         raise NoSuchAgent
     return agent

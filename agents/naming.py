@@ -23,7 +23,8 @@ def owner_named(username: str | None) -> User:
 
 def agent_named(owner: User, slug: str | None) -> Agent:
     """Without a name the owner's default agent. Raises Unnamed."""
-    agents = list(Agent.objects.filter(owner=owner).select_related("owner").order_by("slug"))
+    kept = Agent.objects.filter(owner=owner, retired_at__isnull=True)
+    agents = list(kept.select_related("owner").order_by("slug"))
     found = [a for a in agents if (a.is_default if slug is None else a.slug == slug)]
     if len(found) == 1:
         return found[0]

@@ -19,6 +19,14 @@ from agents.models import Agent, ApiKey, OwnerSettings, User
 
 ON, OFF, FOLLOW = "on", "off", "follow"
 CHOICES = {ON: True, OFF: False, FOLLOW: None}
+# How sure the observer must be of them; empty: none gets in by itself.
+EVENTS = [
+    ("0.8", "are active at once, where the observer is 80 % sure"),
+    ("0.9", "are active at once, where the observer is 90 % sure"),
+    ("0.95", "are active at once, where the observer is 95 % sure"),
+    ("", "wait for me, as everything else does"),
+]
+NUMBERS = ("recall_budget", "cap_per_agent", "cap_global")
 # What an assistant needs day to day; none of these can approve anything.
 USUAL_SCOPES = [
     ApiKey.Scope.INGEST,
@@ -53,10 +61,47 @@ class PreferencesForm(forms.Form):
         label="Time zone", choices=lambda: [(zone, zone) for zone in sorted(available_timezones())]
     )
 
+    events = forms.ChoiceField(
+        label="Events that you told of, with a date that is past",
+        choices=EVENTS,
+        required=False,
+    )
+    recall_budget = forms.IntegerField(
+        label="Tokens of memory in a prompt",
+        min_value=200,
+        max_value=8000,
+        required=False,
+        help_text="From 200 to 8,000. Empty: the server’s default, 1,500 unless it says otherwise.",
+    )
+    cap_per_agent = forms.IntegerField(
+        label="Most active facts of one assistant",
+        min_value=1,
+        max_value=1_000_000,
+        required=False,
+        help_text="Empty: no limit. At the limit proposals wait, and nothing is lost.",
+    )
+    cap_global = forms.IntegerField(
+        label="Most active facts for all assistants",
+        min_value=1,
+        max_value=1_000_000,
+        required=False,
+    )
+
     @classmethod
     def of(cls, row: OwnerSettings, data: Any = None) -> "PreferencesForm":
         chosen = {value: name for name, value in CHOICES.items()}[row.memory_enabled]
-        return cls(data, initial={"memory": chosen, "time_zone": row.time_zone}, label_suffix="")
+        sure = row.event_confidence
+        initial = {name: getattr(row, name) for name in ("time_zone", *NUMBERS)}
+        initial |= {"memory": chosen, "events": "" if sure is None else f"{sure:g}"}
+        return cls(data, initial=initial, label_suffix="")
+
+    def store(self, row: OwnerSettings) -> None:
+        values = self.cleaned_data
+        row.memory_enabled = CHOICES[values["memory"]]
+        row.event_confidence = float(values["events"]) if values["events"] else None
+        for name in ("time_zone", *NUMBERS):
+            setattr(row, name, values[name])
+        row.save(update_fields=["memory_enabled", "event_confidence", "time_zone", *NUMBERS])
 
 
 class KeyForm(forms.Form):
@@ -93,9 +138,7 @@ def save_preferences(request: DeskRequest) -> HttpResponse:
     if not form.is_valid():
         return _page(request, preferences=form, status=422)
     with acting(person(request.user), "changed in the settings"):
-        row.memory_enabled = CHOICES[form.cleaned_data["memory"]]
-        row.time_zone = form.cleaned_data["time_zone"]
-        row.save(update_fields=["memory_enabled", "time_zone"])
+        form.store(row)
     messages.success(request, "Saved. It holds from now on.")
     return redirect("settings")
 

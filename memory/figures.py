@@ -1,5 +1,5 @@
-"""Counts over one owner's memory, for the dashboard and the API. Each is one query, and none
-reads text.
+"""Counts for the dashboard and the API, over rows that the caller has scoped. Each is one query, and
+none reads text.
 
 Plans at a million facts are in docs/query-plans.md.
 """
@@ -8,16 +8,14 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 
-from django.db.models import Count, F, FloatField, Q, Sum
+from django.db.models import Count, F, FloatField, Q, QuerySet, Sum
 from django.db.models.fields.json import KT
 from django.db.models.functions import Floor, Least, TruncDay
 from django.utils import timezone
 
 from agents.models import AuditEvent, User
-from conversations.access import conversations_of
-from memory.access import runs_of
-from memory.models import DroppedCandidate, FactUsage
-from memory.scope import facts_of
+from conversations.models import Conversation
+from memory.models import DroppedCandidate, ExtractionRun, Fact
 from memory.vocabulary import Gate, State
 
 # Upper ends in days of the groups by how long a candidate waits; the last has none.
@@ -49,11 +47,10 @@ class Tokens:
     runs: int
 
 
-def facts(owner: User) -> Facts:
+def facts(rows: QuerySet[Fact]) -> Facts:
     tenth = Least(Floor(F("confidence") * 10.0, output_field=FloatField()), 9.0)
     groups = (
-        facts_of(owner)
-        .order_by()
+        rows.order_by()
         .annotate(tenth=tenth)
         .values_list("state", "kind", "prompt_version", "tenth")
         .annotate(Count("pk"))
@@ -68,7 +65,7 @@ def facts(owner: User) -> Facts:
     return found
 
 
-def waiting_by_age(owner: User, now: datetime) -> list[int]:
+def waiting_by_age(rows: QuerySet[Fact], now: datetime) -> list[int]:
     """How many candidates wait for at most each of AGES, and longer; snoozed ones too."""
     bounds = [now - timedelta(days=days) for days in AGES]
     groups = {}
@@ -76,30 +73,27 @@ def waiting_by_age(owner: User, now: datetime) -> list[int]:
         within = Q() if newest is None else Q(created_at__lte=newest)
         within &= Q() if oldest is None else Q(created_at__gt=oldest)
         groups[f"g{number}"] = Count("pk", within)
-    pending = facts_of(owner).filter(state=State.PENDING)
-    sums = pending.order_by().aggregate(**groups)
+    sums = rows.filter(state=State.PENDING).order_by().aggregate(**groups)
     return [sums[f"g{number}"] for number in range(len(groups))]
 
 
-def use(owner: User, active: int) -> Use:
+def use(rows: QuerySet[Fact], active: int) -> Use:
     """Of so many active facts, those that recall has put into a block at least once."""
-    told = FactUsage.objects.filter(owner=owner, fact__state=State.ACTIVE, fact__owner=owner)
-    count = told.count()
+    count = rows.filter(state=State.ACTIVE, usage__isnull=False).order_by().count()
     return Use(told=count, never=max(active - count, 0))
 
 
-def drops(owner: User) -> dict[str, int]:
+def drops(rows: QuerySet[DroppedCandidate]) -> dict[str, int]:
     """By gate, the most frequent first."""
-    groups = DroppedCandidate.objects.filter(owner=owner).order_by().values_list("gate")
+    groups = rows.order_by().values_list("gate")
     found = groups.annotate(count=Count("pk")).order_by("-count")
     return {gate: count for gate, count in found if gate in Gate.values}
 
 
-def tokens_by_day(owner: User, since: datetime) -> list[Tokens]:
+def tokens_by_day(rows: QuerySet[ExtractionRun], since: datetime) -> list[Tokens]:
     """Days on the clock that is in force, oldest first; days that asked no model are left out."""
     groups = (
-        runs_of(owner)
-        .filter(started_at__gte=since, llm_calls__gt=0)
+        rows.filter(started_at__gte=since, llm_calls__gt=0)
         .order_by()
         .annotate(day=TruncDay("started_at"))
         .values_list("day")
@@ -146,9 +140,9 @@ def _moves(owner: User, since: datetime) -> dict[date, Counter[str]]:
     return moves
 
 
-def stuck_count(owner: User) -> int:
-    return conversations_of(owner).filter(stuck_at__isnull=False).count()
+def stuck_count(rows: QuerySet[Conversation]) -> int:
+    return rows.filter(stuck_at__isnull=False).count()
 
 
-def unread_count(owner: User) -> int:
-    return conversations_of(owner).filter(cursor_seq__lt=F("last_seq"), read_only=False).count()
+def unread_count(rows: QuerySet[Conversation]) -> int:
+    return rows.filter(cursor_seq__lt=F("last_seq"), read_only=False).count()

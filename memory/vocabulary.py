@@ -86,6 +86,7 @@ class Withheld(TextChoices):
         "procedural",
         "How-to facts always wait for you, because instructions could hide in them",
     )
+    EVENTS_WAIT = "events_wait", "Your settings let no event in by itself"
     LOW_CONFIDENCE = "low_confidence", "The observer was not sure enough"
     NO_DATE = "no_date", "No resolved date in the past"
     DIRECTIVE = "directive", "Looks like an instruction"
@@ -93,6 +94,7 @@ class Withheld(TextChoices):
     HIDDEN_TEXT = "hidden_text", "Holds hidden or confusable characters"
     ADDRESSES_ASSISTANT = "addresses_assistant", "Speaks to the assistant"
     NOT_TYPED = "not_typed", "The quote was pasted, quoted or made by a tool, not typed by you"
+    OTHER_WORDS = "other_words", "Says it in other words than you did"
     ASSISTANT_CLAIM = "assistant_claim", "The assistant said it and you agreed"
     CORRECTION = "correction", "Would replace a fact you already accepted"
     NEAR_DUPLICATE = "near_duplicate", "Close to another fact"

@@ -113,7 +113,7 @@ class Writer:
 
     @property
     def agent(self) -> Agent:
-        return self.window.conversation.agent
+        return self.window.conversation.agent.acting()
 
     def write(self, verdict: Verdict) -> None:
         """A refusal stops one candidate, never its neighbours: each step has its own savepoint."""
@@ -193,7 +193,7 @@ class Writer:
         conversation = self.window.conversation
         fact = lifecycle.propose(
             owner=conversation.owner,
-            agent=conversation.agent,
+            agent=self.agent,
             draft=draft,
             actor=POLICY,
             state=state,

@@ -107,7 +107,7 @@ def _resolve(
 ) -> dict[int, Outcome]:
     """With a reflector and something to compare with, only what it answered may become active."""
     candidates = {number: answer.candidate for number, answer in passed.items()}
-    around = neighbourhood(window.conversation.agent, candidates)
+    around = neighbourhood(window.conversation.agent.acting(), candidates)
     decisions = {}
     asked = route is not None and bool(around.known)
     if route is not None:
@@ -139,11 +139,12 @@ def _context(
         headers=tuple(_headers(window.numbered.values())),
         rule_based=rule_based,
         at_cap=_at_cap(conversation),
+        sure=conversation.owner.settings.event_confidence,
     )
 
 
 def _same(conversation: Conversation, statements: Iterable[str]) -> dict[str, Stored]:
-    rows = facts_readable_by(conversation.agent).filter(
+    rows = facts_readable_by(conversation.agent.acting()).filter(
         text_hash__in={text_hash(statement) for statement in statements}, state__in=STATES
     )
     found = [(row.text_hash, Stored(row.pk, State(row.state))) for row in rows]
@@ -163,5 +164,6 @@ def _at_cap(conversation: Conversation) -> bool:
     caps = OwnerSettings.objects.get(owner=conversation.owner)
     if caps.cap_per_agent is None:
         return False
-    active = facts_of(conversation.owner).filter(agent=conversation.agent, state=State.ACTIVE)
+    agent = conversation.agent.acting()
+    active = facts_of(conversation.owner).filter(agent=agent, state=State.ACTIVE)
     return active.count() >= caps.cap_per_agent

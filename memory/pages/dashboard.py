@@ -18,9 +18,12 @@ from agents.gate import allowed
 from agents.models import User
 from conversations.access import conversations_of
 from memory import figures
+from memory.access import runs_of
 from memory.extraction import run
+from memory.models import DroppedCandidate
 from memory.pages.fact_list import NO_PROMPT
 from memory.review import queue
+from memory.scope import facts_of
 from memory.vocabulary import Gate, Kind, State
 
 DAYS = 90
@@ -41,15 +44,17 @@ class Row:
 @desk
 def dashboard(request: DeskRequest) -> HttpResponse:
     owner, now = request.user, timezone.now()
-    facts = figures.facts(owner)
-    use = figures.use(owner, facts.states[State.ACTIVE])
+    rows, talks = facts_of(owner), conversations_of(owner)
+    facts = figures.facts(rows)
+    use = figures.use(rows, facts.states[State.ACTIVE])
+    dropped = DroppedCandidate.objects.filter(owner=owner)
     context = {
         "states": facts.states,
         "oldest": queue.oldest_waiting(owner, now),
-        "unread": figures.unread_count(owner),
+        "unread": figures.unread_count(talks),
         "memory_on": allowed(settings.MEMORY_MODE, owner.settings.memory_enabled),
         "over_time": figures.states_over_time(owner, now, DAYS, facts.states),
-        "ages": list(_ages(figures.waiting_by_age(owner, now))),
+        "ages": list(_ages(figures.waiting_by_age(rows, now))),
         "kinds": [_facts(Kind(kind).label, n, kind=kind) for kind, n in _most(facts.kinds)],
         "sureness": [
             _facts(f"{10 * tenth} to {10 * tenth + 10} %", facts.sureness[tenth], sure=10 * tenth)
@@ -61,12 +66,12 @@ def dashboard(request: DeskRequest) -> HttpResponse:
         ],
         "drops": [
             Row(Gate(gate).label, [(count, _to("dropped", gate=gate))])
-            for gate, count in figures.drops(owner).items()
+            for gate, count in figures.drops(dropped).items()
         ],
         "prompts": list(_prompts(facts)),
         "tokens": list(_tokens(owner, now)),
-        "stuck": conversations_of(owner).filter(stuck_at__isnull=False)[:STUCK],
-        "stuck_count": figures.stuck_count(owner),
+        "stuck": talks.filter(stuck_at__isnull=False)[:STUCK],
+        "stuck_count": figures.stuck_count(talks),
         "days": DAYS,
     }
     return render(request, "memory/dashboard.html", context)
@@ -106,7 +111,7 @@ def _prompts(facts: figures.Facts) -> Iterator[Row]:
 
 
 def _tokens(owner: User, now: datetime) -> Iterator[Row]:
-    for day in figures.tokens_by_day(owner, now - timedelta(days=TOKEN_DAYS)):
+    for day in figures.tokens_by_day(runs_of(owner), now - timedelta(days=TOKEN_DAYS)):
         url = _to("runs", day=day.day.isoformat())
         yield Row(day.day.isoformat(), [(day.input, url), (day.output, url)])
 

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from datetime import date, datetime, timedelta, timezone
 
 from memory.extraction.schema import Candidate, Validity
+from memory.policy.grounding import unsaid
 from memory.policy.screen import cited
-from memory.policy.values import Passed, PolicyContext, WindowMessage
+from memory.policy.values import SURE, Passed, PolicyContext, WindowMessage
 from memory.sensitive import (
     addresses_assistant,
     contact_or_payment,
@@ -17,8 +18,6 @@ from memory.sensitive import (
 from memory.text import find_quotes, is_typed
 from memory.vocabulary import Kind, Precision, State, Withheld
 
-# Below this the observer itself is in doubt; the queue is the place for doubts.
-SURE = 0.8
 # Where the day ends last: UTC-12. Past for the server can still be today for the owner.
 _LATEST_ZONE = timezone(-timedelta(hours=12))
 
@@ -94,10 +93,14 @@ def _reasons(candidate: Candidate, ctx: PolicyContext) -> Iterator[Reason]:
         yield Withheld.PROCEDURAL, ""
     elif not is_over(candidate.validity, ctx.now):
         yield Withheld.NO_DATE, ""
-    if candidate.confidence < SURE:
+    if ctx.sure is None:
+        yield Withheld.EVENTS_WAIT, ""
+    if candidate.confidence < (ctx.sure or SURE):
         yield Withheld.LOW_CONFIDENCE, ""
     if not all(_typed_by_owner(message, quote) for message, quote in cited(candidate, ctx)):
         yield Withheld.NOT_TYPED, ""
+    if candidate.kind == Kind.EPISODIC and (finding := _unsaid(candidate, ctx)):
+        yield Withheld.OTHER_WORDS, finding
     names = (name for e in candidate.entities for name in (e.name, *e.aliases))
     quotes = tuple(source.quote for source in candidate.sources)
     yield from sensitive_reasons((candidate.statement, *names), quotes=quotes)
@@ -105,6 +108,16 @@ def _reasons(candidate: Candidate, ctx: PolicyContext) -> Iterator[Reason]:
         yield Withheld.RULE_BASED, ""
     if ctx.at_cap:
         yield Withheld.CAP_REACHED, ""
+
+
+def _unsaid(candidate: Candidate, ctx: PolicyContext) -> str:
+    sources = cited(candidate, ctx)
+    return unsaid(
+        candidate.statement,
+        said="\n".join(message.content for message, _ in sources),
+        quoted="\n".join(quote for _, quote in sources),
+        day=candidate.validity.start,
+    )
 
 
 def _typed_by_owner(message: WindowMessage, quote: str) -> bool:

@@ -64,6 +64,10 @@ def nothing_was_purged(statement: str) -> bool:
     return False
 
 
+# Below this the observer itself is in doubt; the queue is the place for doubts.
+SURE = 0.8
+
+
 @dataclass(frozen=True, slots=True)
 class PolicyContext:
     """Everything a decision may depend on besides the candidate itself.
@@ -82,6 +86,8 @@ class PolicyContext:
     headers: tuple[str, ...] = ()
     rule_based: bool = False
     at_cap: bool = False
+    # How sure the observer must be of an event; None: the owner decides over each.
+    sure: float | None = SURE
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ import pytest
 from django.urls import reverse
 
 from agents.models import ApiKey, AuditEvent
-from tests.factories import MONDAY, ApiKeyFactory
+from memory.vocabulary import State
+from tests.factories import MONDAY, ApiKeyFactory, FactFactory
 from tests.memory.candidates import candidate
 from tests.memory.pages import text
 
@@ -21,6 +22,7 @@ pytestmark = pytest.mark.django_db
 @pytest.mark.parametrize(("choice", "stored"), [("on", True), ("off", False), ("follow", None)])
 def test_the_switch_and_the_clock_hold_at_once_and_are_on_record(alices, alice, choice, stored):
     data = {"memory": choice, "time_zone": "Pacific/Auckland"}
+    data["events"] = "0.8"
     page = alices.post(reverse("preferences"), data, follow=True).content.decode()
     assert f"<strong>{'off' if choice == 'off' else 'on'}</strong>" in "".join(page.split())
     alice.settings.refresh_from_db()
@@ -35,6 +37,37 @@ def test_times_are_told_on_the_owners_clock(alices, alice, agent):
     alice.settings.save()
     fact = candidate(agent, "The user keeps bees.", observed_at=MONDAY + timedelta(hours=12))
     assert "3 March 2026, 10:00" in text(alices, "fact", fact.pk)
+
+
+def test_limits_and_thresholds_are_kept_and_can_be_taken_away(alices, alice):
+    data = {"memory": "on", "time_zone": "UTC", "events": "0.95", "recall_budget": "800"}
+    alices.post(reverse("preferences"), data | {"cap_per_agent": "20", "cap_global": "5"})
+    row = alice.settings
+    row.refresh_from_db()
+    assert (row.event_confidence, row.recall_budget) == (0.95, 800)
+    assert (row.cap_per_agent, row.cap_global) == (20, 5)
+    alices.post(reverse("preferences"), data | {"events": "", "recall_budget": ""})
+    row.refresh_from_db()
+    assert (row.event_confidence, row.recall_budget) == (None, None)
+    assert (row.cap_per_agent, row.cap_global) == (None, None)
+    for bad in ({"recall_budget": "100"}, {"cap_global": "0"}, {"events": "0.1"}):
+        assert alices.post(reverse("preferences"), data | bad).status_code == 422
+
+
+def test_the_block_keeps_to_the_owners_budget(alice, agent):
+    from memory.recall.service import recall
+
+    for n in range(40):
+        FactFactory.create(
+            agent=agent,
+            statement=f"The user keeps bees in hive {n}, which stands by the long river bank.",
+            state=State.ACTIVE,
+        )
+    usual = recall(agent=agent, message="bees in the hive by the river bank")
+    alice.settings.recall_budget = 300
+    alice.settings.save()
+    narrow = recall(agent=agent, message="bees in the hive by the river bank")
+    assert 0 < narrow.tokens <= 300 < usual.tokens
 
 
 def test_it_refuses_an_unknown_time_zone(alices, alice):

@@ -43,6 +43,8 @@ def test_a_dated_event_in_the_owners_own_typing_becomes_active() -> None:
         ({"withheld": (Withheld.ASSISTANT_CLAIM,)}, Withheld.ASSISTANT_CLAIM),
         ({"ctx": context(rule_based=True)}, Withheld.RULE_BASED),
         ({"ctx": context(at_cap=True)}, Withheld.CAP_REACHED),
+        ({"ctx": context(sure=None)}, Withheld.EVENTS_WAIT),
+        ({"ctx": context(sure=1.0), "confidence": 0.99}, Withheld.LOW_CONFIDENCE),
         ({"ctx": context(message(1, f"> {TRIP}"))}, Withheld.NOT_TYPED),
         ({"ctx": context(message(1, f"Here's the mail: {TRIP}"))}, Withheld.NOT_TYPED),
         ({"ctx": context(message(1, TRIP, kind="outcome"))}, Withheld.NOT_TYPED),

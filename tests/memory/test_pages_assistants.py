@@ -1,0 +1,133 @@
+"""Assistants are made, renamed and deleted; what a deleted one knew goes to its heir."""
+
+import pytest
+from django.urls import reverse
+
+from agents.models import Agent, ApiKey
+from memory.models import Fact
+from memory.scope import facts_readable_by
+from memory.vocabulary import State
+from tests.factories import ApiKeyFactory, ConversationFactory, FactFactory
+from tests.memory.candidates import candidate
+from tests.memory.pages import text
+
+pytestmark = pytest.mark.django_db
+FORM = {"name": "Garden", "slug": "", "reads": "own_and_global"}
+
+
+def test_one_is_made_renamed_and_told_what_to_read(alices, alice):
+    alices.post(reverse("assistant-new"), FORM | {"name": "Kitchen garden"})
+    row = Agent.objects.get(owner=alice, slug="kitchen-garden")
+    url = reverse("assistant", args=[row.pk])
+    alices.post(url, FORM | {"slug": "kitchen-garden", "reads": "own"})
+    row.refresh_from_db()
+    assert (row.name, row.reads) == ("Garden", "own")
+    assert "Garden" in text(alices, "settings")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [{"name": ""}, {"name": "木"}, {"slug": "main"}, {"reads": "all"}, {"slug": "a b"}],
+    ids=str,
+)
+def test_it_says_what_is_wrong(alices, alice, data):
+    response = alices.post(reverse("assistant-new"), FORM | data)
+    assert response.status_code == 422
+    assert "errorlist" in response.content.decode()
+    assert alice.agents.count() == 2
+
+
+def test_another_becomes_the_default_one(alices, alice, agent, second_agent):
+    agent.reads = Agent.Reads.ALL
+    agent.save()
+    url = reverse("assistant", args=[second_agent.pk])
+    alices.post(url, {"name": "Work", "slug": "work", "reads": "all", "is_default": "on"})
+    assert Agent.objects.get(owner=alice, is_default=True) == second_agent
+    agent.refresh_from_db()
+    assert agent.reads == Agent.Reads.OWN_AND_GLOBAL
+
+
+def delete(client, agent, heir):
+    return client.post(reverse("assistant-delete", args=[agent.pk]), {"heir": str(heir.pk)})
+
+
+def test_what_a_deleted_one_knew_goes_to_its_heir(alices, alice, agent, second_agent):
+    FactFactory.create(agent=second_agent, statement="The user keeps bees.", state=State.ACTIVE)
+    candidate(second_agent, "The user keeps hens.")
+    FactFactory.create(agent=second_agent, statement="The user keeps ants.", state=State.REJECTED)
+    key = ApiKeyFactory.create(agent=second_agent)
+    assert "1 active and 1 pending" in text(alices, "assistant", second_agent.pk)
+    assert delete(alices, second_agent, agent).status_code == 302
+    here = dict(facts_readable_by(agent).values_list("statement", "state"))
+    assert here == {
+        "The user keeps bees.": State.ACTIVE,
+        "The user keeps hens.": State.PENDING,
+    }
+    moved = Fact.objects.get(agent=agent, statement="The user keeps hens.")
+    assert moved.evidence.count() == 1
+    assert not Fact.objects.filter(agent=second_agent, state__in=["active", "pending"]).exists()
+    key.refresh_from_db()
+    assert key.revoked_at is not None
+    assert "Work" not in [row.name for row in alices.get(reverse("settings")).context["agents"]]
+    assert alices.get(reverse("assistant", args=[second_agent.pk])).status_code == 404
+
+
+def test_what_both_knew_is_there_once(alices, agent, second_agent):
+    for owner_of_it in (agent, second_agent):
+        candidate(owner_of_it, "The user keeps bees.", state=State.ACTIVE)
+    delete(alices, second_agent, agent)
+    kept = Fact.objects.get(state=State.ACTIVE)
+    assert kept.agent == agent
+    assert kept.evidence.count() == 2
+
+
+def test_a_correction_follows_what_it_corrects(alices, agent, second_agent):
+    from agents.audit import POLICY
+    from memory import lifecycle
+    from memory.vocabulary import Kind, Origin
+    from tests.factories import MONDAY
+
+    old = FactFactory.create(agent=second_agent, statement="The rent is 900.", state=State.ACTIVE)
+    draft = lifecycle.Draft("The rent is 950.", Kind.SEMANTIC, Origin.EXTRACTION, MONDAY)
+    lifecycle.propose(
+        owner=agent.owner, agent=second_agent, draft=draft, actor=POLICY, targets=[old]
+    )
+    delete(alices, second_agent, agent)
+    waiting = Fact.objects.get(agent=agent, state=State.PENDING)
+    (target,) = waiting.targets.filter(open=True)
+    assert target.target.statement == "The rent is 900."
+    assert target.target.agent == agent
+
+
+def test_its_conversations_stay_and_teach_the_heir(alices, agent, second_agent):
+    talk = ConversationFactory.create(agent=second_agent)
+    delete(alices, second_agent, agent)
+    talk = type(talk).objects.get(pk=talk.pk)
+    assert talk.agent == second_agent
+    assert talk.agent.acting() == agent
+
+
+def test_a_deleted_one_speaks_no_more(alices, agent, second_agent, api):
+    key = ApiKeyFactory.create(owner=agent.owner)
+    delete(alices, second_agent, agent)
+    asked = {"message": "Hello", "agent": "work"}
+    answer = api(key).post("/api/v1/recall", asked, content_type="application/json")
+    assert answer.status_code == 404
+
+
+def test_it_is_refused_without_an_heir_for_the_default_one_and_at_the_cap(
+    alices, alice, agent, second_agent, bobs_agent
+):
+    FactFactory.create(agent=second_agent, statement="The user keeps bees.", state=State.ACTIVE)
+    FactFactory.create(agent=agent, statement="The user keeps hens.", state=State.ACTIVE)
+    alice.settings.cap_per_agent = 1
+    alice.settings.save()
+    for row, heir, status in (
+        (second_agent, second_agent, 422),
+        (second_agent, bobs_agent, 422),
+        (agent, second_agent, 409),
+        (second_agent, agent, 409),
+    ):
+        assert delete(alices, row, heir).status_code == status
+    assert not Agent.objects.filter(retired_at__isnull=False).exists()
+    assert not ApiKey.objects.filter(revoked_at__isnull=False).exists()
