@@ -50,7 +50,7 @@ _NEGATED = re.compile(
     r"\w{2,20}(?:m[ıiuü]yor|m[ae]z|m[ae]d[ıi])|[不没沒無无未別别非]|ない|なかった|ません|ずに|않|못[하해]"
     r"|없|(?<!\w)안\s|아니|ไม่|มิได้|ไร้"
 )
-_SMALL_WORDS = listed("""
+SMALL_WORDS = listed("""
     a an the and or of in on at to for with from by as is are was were be been has have had his
     her their its that this they he she it who which user user's users
     der die das ein eine le la les un une des el los las uno una il lo i gli o os um uma de het een
@@ -67,11 +67,11 @@ def differs(new: str, old: str) -> Difference | None:
     new_words, old_words = words(new), words(old)
     if new_words == old_words:
         return None
-    if found := sorted((_numbers(new_words) - _numbers(old_words)).elements()):
+    if found := sorted((numbers(new_words) - numbers(old_words)).elements()):
         return Difference(Aspect.NUMBER, ", ".join(found))
     if found := _new_names(new, old_words):
         return Difference(Aspect.NAME, ", ".join(found))
-    if (negated := _is_negated(new, new_words)) != _is_negated(old, old_words):
+    if (negated := is_negated(new, new_words)) != is_negated(old, old_words):
         return Difference(Aspect.NEGATION, "negated" if negated else "no longer negated")
     if exchanged := _exchanged_name(new_words, old_words):
         return Difference(Aspect.NAME, exchanged)
@@ -88,12 +88,12 @@ def negations(text: str) -> int:
 def shared_words(one: str, other: str) -> float:
     """The share of the shorter statement's words of content that the other has too."""
     first, second = (
-        {word for word in words(text) if word not in _SMALL_WORDS} for text in (one, other)
+        {word for word in words(text) if word not in SMALL_WORDS} for text in (one, other)
     )
     return len(first & second) / (min(len(first), len(second)) or 1)
 
 
-def _numbers(tokens: list[str]) -> Counter[str]:
+def numbers(tokens: list[str]) -> Counter[str]:
     english = "the" in tokens or "user" in tokens
     counted = (token for token in tokens if not (english and token in _ALSO_NUMBERS))
     return Counter(number for token in counted if (number := number_in(token)))
@@ -108,7 +108,7 @@ def _new_names(new: str, old_words: list[str]) -> list[str]:
         if token != token.casefold()
         and not any(char.isdigit() for char in token)
         and not ({*words(token), token.casefold().removesuffix("'s").removesuffix("’s")} & known)
-        and token.casefold() not in _SMALL_WORDS
+        and token.casefold() not in SMALL_WORDS
         and number_in(token.casefold()) is None
     ]
 
@@ -134,14 +134,14 @@ def _has_case(word: str) -> bool:
     return any(char.upper() != char.lower() for char in word)
 
 
-def _is_negated(text: str, tokens: list[str]) -> bool:
+def is_negated(text: str, tokens: list[str]) -> bool:
     text = unicodedata.normalize("NFKC", text).casefold()
     return not _NEGATIONS.isdisjoint(tokens) or _NEGATED.search(text) is not None
 
 
 def _order_or_detail(new_words: list[str], old_words: list[str]) -> Difference | None:
-    new_content = [word for word in new_words if word not in _SMALL_WORDS]
-    old_content = [word for word in old_words if word not in _SMALL_WORDS]
+    new_content = [word for word in new_words if word not in SMALL_WORDS]
+    old_content = [word for word in old_words if word not in SMALL_WORDS]
     if new_content != old_content and Counter(new_content) == Counter(old_content):
         return Difference(Aspect.ORDER, " ".join(new_content))
     more = Counter(new_content) - Counter(old_content)
