@@ -7,6 +7,7 @@ from agents.access import agents_of, keys_of
 from agents.audit import Actor, acting
 from agents.models import OwnerSettings, SignInToken, User
 from memory.lifecycle import NotAllowed
+from memory.models import ReviewDigest
 from memory.purge.execute import Tell, purge, purge_names, say_nothing
 from memory.purge.selection import chosen
 
@@ -38,6 +39,7 @@ def _take_names_away(owner: User) -> None:
         agent.save(update_fields=["name", "slug"])
     keys_of(owner).update(name="closed")
     SignInToken.objects.filter(user=owner).delete()
+    ReviewDigest.objects.filter(owner=owner).delete()
     owner.username = f"closed-{owner.pk.hex}"
     owner.email = owner.first_name = owner.last_name = ""
     owner.is_active = owner.is_staff = owner.is_superuser = False
