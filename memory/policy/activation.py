@@ -33,6 +33,8 @@ def activation(
     preference or a how-to is where an instruction would hide.
     """
     reasons = [*((reason, "") for reason in passed.withheld), *_reasons(passed.candidate, ctx)]
+    if not reasons and (finding := _unsaid(passed.candidate, ctx)):
+        reasons = [(Withheld.OTHER_WORDS, finding)]
     details = {reason: detail for reason, detail in reasons if detail}
     withheld = tuple(dict.fromkeys(reason for reason, _ in reasons))
     return (State.PENDING if withheld else State.ACTIVE), withheld, details
@@ -99,8 +101,6 @@ def _reasons(candidate: Candidate, ctx: PolicyContext) -> Iterator[Reason]:
         yield Withheld.LOW_CONFIDENCE, ""
     if not all(_typed_by_owner(message, quote) for message, quote in cited(candidate, ctx)):
         yield Withheld.NOT_TYPED, ""
-    if candidate.kind == Kind.EPISODIC and (finding := _unsaid(candidate, ctx)):
-        yield Withheld.OTHER_WORDS, finding
     names = (name for e in candidate.entities for name in (e.name, *e.aliases))
     quotes = tuple(source.quote for source in candidate.sources)
     yield from sensitive_reasons((candidate.statement, *names), quotes=quotes)
@@ -117,6 +117,7 @@ def _unsaid(candidate: Candidate, ctx: PolicyContext) -> str:
         said="\n".join(message.content for message, _ in sources),
         quoted="\n".join(quote for _, quote in sources),
         day=candidate.validity.start,
+        language=candidate.language,
     )
 
 

@@ -33,7 +33,7 @@ class Difference:
 
 
 # Words that turn a statement round, or say that it no longer holds, in the supported languages.
-_NEGATIONS = listed("""
+NEGATIONS = listed("""
     not no never none neither nor without cannot nobody nothing stopped quit former formerly ex
     isn't aren't wasn't weren't don't doesn't didn't can't won't wouldn't shouldn't couldn't
     hasn't haven't hadn't longer anymore
@@ -81,7 +81,7 @@ def differs(new: str, old: str) -> Difference | None:
 def negations(text: str) -> int:
     """How often a text says no."""
     spelled = unicodedata.normalize("NFKC", text).casefold()
-    said = sum(word in _NEGATIONS for word in words(text))
+    said = sum(word in NEGATIONS for word in words(text))
     return max(said, len(_NEGATED.findall(spelled)))
 
 
@@ -136,7 +136,7 @@ def _has_case(word: str) -> bool:
 
 def is_negated(text: str, tokens: list[str]) -> bool:
     text = unicodedata.normalize("NFKC", text).casefold()
-    return not _NEGATIONS.isdisjoint(tokens) or _NEGATED.search(text) is not None
+    return not NEGATIONS.isdisjoint(tokens) or _NEGATED.search(text) is not None
 
 
 def _order_or_detail(new_words: list[str], old_words: list[str]) -> Difference | None:

@@ -8,15 +8,19 @@ import re
 import unicodedata
 from datetime import date
 
-from memory.policy.difference import SMALL_WORDS, is_negated, numbers
+from memory.policy.difference import NEGATIONS, SMALL_WORDS, is_negated, numbers
 from memory.text.lists import listed
 from memory.text.words import words
 
 # Say nothing by themselves, or turn "I" into "the user".
-_CARRIERS = SMALL_WORDS | listed("""
+_CARRIERS = (
+    SMALL_WORDS
+    | NEGATIONS
+    | listed("""
     went goes had did got took place reported mentioned said happened them own themselves himself
     herself about into after before day date month year
 """)
+)
 # So much of a word is its stem, roughly: "visited" was said by "visit".
 _STEM = 4
 _PARTS = re.compile(r"\d+")
