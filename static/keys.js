@@ -70,6 +70,8 @@
     if (event.target.closest("[data-keys-help]")) help();
   });
   document.querySelectorAll("[data-keys-help]").forEach((button) => { button.hidden = false; });
-  // One card at a time: that one is meant.
-  document.querySelector(".one [data-card]")?.focus({ preventScroll: true });
+  // One card at a time, that one is meant; on a later page of the list, its first.
+  const goesOn = new URLSearchParams(location.search).has("after");
+  const first = document.querySelector(goesOn ? "[data-card]" : ".one [data-card]");
+  if (!location.hash) first?.focus({ preventScroll: true });
 })();

@@ -7,7 +7,9 @@
 
   document.addEventListener("htmx:before:swap", (event) => {
     const { ctx } = event.detail;
-    subjects.set(ctx, ctx.sourceElement.closest("[id^=fact-]")?.id);
+    const source = ctx.sourceElement;
+    const id = source.closest("[id^=fact-]")?.id;
+    subjects.set(ctx, { id, isUndo: source.querySelector("[data-undo]") !== null });
   });
 
   // The count is part of the answer; the title follows it.
@@ -19,10 +21,14 @@
 
   document.addEventListener("htmx:after:swap", (event) => {
     retitle();
-    const here = document.getElementById(subjects.get(event.detail.ctx));
-    // Whoever went on meanwhile keeps their place; only a focus that the swap took away is moved.
-    if (!here || document.activeElement !== document.body) return;
-    const goal = here.matches("[data-card]") ? here : following(here);
+    const { id, isUndo } = subjects.get(event.detail.ctx) ?? {};
+    const here = document.getElementById(id);
+    if (!here) return;
+    const isBack = here.matches("[data-card]");
+    // Whoever went on meanwhile keeps their place: only a focus that the swap took away is moved,
+    // or one that asked for a card to come back.
+    if (document.activeElement !== document.body && !(isUndo && isBack)) return;
+    const goal = isBack ? here : following(here);
     goal?.focus({ preventScroll: true });
     goal?.scrollIntoView({ block: "nearest" });
   });

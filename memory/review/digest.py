@@ -23,7 +23,8 @@ from django.utils import timezone
 from agents.audit import Actor, acting
 from agents.models import User
 from memory.consolidation import reconfirm
-from memory.models import DigestMail, ForgetRequest, ReviewDigest
+from memory.models import DigestMail, ReviewDigest
+from memory.purge import requests
 from memory.review import queue
 
 MORNING = 8  # o'clock, on the owner's clock
@@ -46,11 +47,11 @@ class Waiting:
 
 def what_waits(owner: User, now: datetime) -> Waiting:
     asked = reconfirm.unanswered(owner=owner, now=now)
-    requests = ForgetRequest.objects.filter(owner=owner, state=ForgetRequest.State.OPEN)
+    asked_to_forget = requests.waiting(owner)
     return Waiting(
         candidates=queue.count(owner, now),
         reconfirm=asked.order_by()[: queue.COUNTED].count(),
-        requests=requests.order_by()[: queue.COUNTED].count(),
+        requests=asked_to_forget.order_by()[: queue.COUNTED].count(),
         oldest=queue.oldest_waiting(owner, now),
     )
 

@@ -22,6 +22,7 @@ from memory.access import fact_of
 from memory.lifecycle import Edit, Scope
 from memory.models import Fact
 from memory.pages.paging import newest_first
+from memory.purge import requests
 from memory.review import around, decided, queue
 from memory.review.answers import (
     ONE,
@@ -40,6 +41,7 @@ from memory.scope import facts_of
 from memory.vocabulary import State
 
 VIEWS = (ONE, "list")
+REQUESTS = 10  # to forget, shown above the queue
 
 
 @require_GET
@@ -53,6 +55,7 @@ def review(request: DeskRequest) -> HttpResponse:
         return redirect(f"{reverse('review')}?view={ONE}")
     context = _one_page(request) if view == ONE else _list_page(request)
     context |= {"here": request.get_full_path(), "one": view == ONE, **mode(request)}
+    context["forget_requests"] = requests.waiting(request.user)[:REQUESTS]
     if not context["page"].groups:
         context["started"] = conversations_of(request.user).exists()
     return render(request, PAGE, context)
