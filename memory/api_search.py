@@ -58,6 +58,7 @@ class HitOut(BaseModel):
     score: float
     said_at: datetime
     fact: UUID | None
+    case: UUID | None
     said_in: SaidIn | None
     overridden: bool
     summarised: bool
@@ -71,6 +72,7 @@ class HitOut(BaseModel):
             score=round(hit.score, 3),
             said_at=hit.said_at,
             fact=hit.fact.pk if hit.fact else None,
+            case=hit.case.pk if hit.case else None,
             said_in=_provenance(hit),
             overridden=Mark.OVERRIDDEN in hit.marks,
             summarised=Mark.SUMMARISED in hit.marks,

@@ -47,6 +47,16 @@ class Quote:
 
 
 @dataclass(frozen=True)
+class CaseLine:
+    """What came of an exchange, in one line. `pk` is its case's."""
+
+    pk: UUID
+    text: str
+    happened_at: datetime
+    quality: str
+
+
+@dataclass(frozen=True)
 class Block:
     """`tokens` is what the text costs at most, whatever the nonce."""
 
@@ -55,6 +65,7 @@ class Block:
     pinned: tuple[Fact, ...]
     found: tuple[Fact, ...]
     quotes: tuple[Quote, ...] = ()
+    cases: tuple[CaseLine, ...] = ()
 
 
 def new_nonce() -> str:
@@ -72,6 +83,8 @@ def pack(
     count: Count,
     quotes: Sequence[Quote] = (),
     quotes_budget: int = 0,
+    cases: Sequence[CaseLine] = (),
+    cases_budget: int = 0,
     as_of: datetime | None = None,
 ) -> Block:
     """As many as fit: pinned facts first, each kind within its own share, then facts that were
@@ -79,6 +92,7 @@ def pack(
     `now` is on the owner's clock, as is `as_of`, the end of the day that it all is of."""
     lines: dict[Any, str] = {fact.pk: line(fact, now, nonce) for fact in (*pinned, *found)}
     lines |= {quote.pk: quote_line(quote, now, nonce) for quote in quotes}
+    lines |= {case.pk: case_line(case, now, nonce) for case in cases}
     costs = {key: count(f"\n{text}") for key, text in lines.items()}
     room = budget - _tokens([], count, as_of)
     kept = _fill(pinned, costs, min(pinned_budget, room))
@@ -86,15 +100,17 @@ def pack(
     said = _fill(quotes, costs, min(quotes_budget, room))
     held = {fact.pk for fact in kept}
     others = [fact for fact in found if fact.pk not in held]
-    chosen = _fill(others, costs, room - _cost(said, costs))
+    room -= _cost(said, costs)
+    chosen = _fill(others, costs, room)
+    told = _fill(cases, costs, min(cases_budget, room - _cost(chosen, costs)))
     while True:
-        shown = [lines[entry.pk] for entry in _in_order(kept, chosen, said)]
+        shown = [lines[entry.pk] for entry in _in_order(kept, chosen, [*told, *said])]
         tokens = _tokens(shown, count, as_of)
         if tokens <= budget or not shown:
             break
-        _drop_one(chosen, said, kept)
+        _drop_one(told, chosen, said, kept)
     text = render(shown, nonce, as_of) if shown else ""
-    return Block(text, tokens if shown else 0, tuple(kept), tuple(chosen), tuple(said))
+    return Block(text, tokens if shown else 0, tuple(kept), tuple(chosen), tuple(said), tuple(told))
 
 
 def render(lines: Sequence[str], nonce: str, as_of: datetime | None = None) -> str:
@@ -113,6 +129,11 @@ def quote_line(quote: Quote, now: datetime, nonce: str) -> str:
     if len(text) > QUOTED_CHARACTERS:
         text = f"{text[:QUOTED_CHARACTERS].rstrip()} …"
     return f"- [{notes}] {clean(text, nonce)}"
+
+
+def case_line(case: CaseLine, now: datetime, nonce: str) -> str:
+    day = _date(case.happened_at, Precision.DAY, now.tzinfo)
+    return f"- [case of {day}; {case.quality}] {clean(case.text, nonce)}"
 
 
 def _around(lines: Sequence[str], as_of: datetime | None) -> tuple[str, str, str]:
@@ -142,10 +163,10 @@ def _cost(entries: Sequence[Keyed], costs: Mapping[Any, int]) -> int:
 
 
 def _in_order(
-    pinned: Sequence[Fact], found: Sequence[Fact], quotes: Sequence[Quote]
-) -> list[Fact | Quote]:
+    pinned: Sequence[Fact], found: Sequence[Fact], others: Sequence[Quote | CaseLine]
+) -> list[Fact | Quote | CaseLine]:
     """The ends of a text are read with most attention: there stand the best and the runner-up."""
-    return [*pinned, *found[:1], *found[2:], *quotes, *found[1:2]]
+    return [*pinned, *found[:1], *found[2:], *others, *found[1:2]]
 
 
 def _drop_one(*kinds: list[Any]) -> None:

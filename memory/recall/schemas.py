@@ -1,6 +1,6 @@
 """Recall over HTTP, field by field."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Annotated, Literal, Self
 from uuid import UUID
@@ -8,6 +8,7 @@ from uuid import UUID
 from pydantic import BaseModel, Field
 
 from conversations.schemas import Content, Day, Id, Slug, Source, Strict
+from memory.cases.relevance import Relevant
 from memory.models import Fact
 from memory.recall.service import Item, Recall
 from memory.recall.trace import Candidate, Leg, LegReport, NearMiss, Part, Standing, Trace
@@ -137,6 +138,13 @@ class NearMissOut(FactOut):
         return cls(**_told(miss.fact), worth=worth, why=miss.why)
 
 
+class WithheldOut(BaseModel):
+    """A fact that agrees with the message and may not be told; its text stays where it is."""
+
+    id: UUID
+    why: str
+
+
 class LegOut(BaseModel):
     leg: Leg
     outcome: str
@@ -155,23 +163,53 @@ class LegOut(BaseModel):
         )
 
 
+class CaseOut(BaseModel):
+    """What came of an earlier exchange, as its owner confirmed it."""
+
+    id: UUID
+    goal: str
+    outcome: str
+    lessons: str
+    quality: str
+    happened_at: datetime
+    cosine: float | None
+
+    @classmethod
+    def of(cls, found: Relevant) -> Self:
+        case = found.case
+        return cls(
+            id=case.pk,
+            goal=case.goal,
+            outcome=case.outcome,
+            lessons=case.lessons,
+            quality=case.quality,
+            happened_at=case.happened_at,
+            cosine=None if found.cosine is None else round(found.cosine, 4),
+        )
+
+
 class TraceOut(BaseModel):
     """`recorded`: the request named its conversation, so that an echo of this block is not learned
-    from it. Without `explain` there are no near misses. `as_of`: the moment it is of, if not now.
+    from it. Only with `explain` are there near misses, which the legs saw, and what is withheld,
+    which waits, was rejected or archived, or has expired. `as_of`: the moment it is of, if not now.
     """
 
     legs: list[LegOut]
     near_misses: list[NearMissOut]
+    withheld: list[WithheldOut]
     empty_because: str | None
     as_of: datetime | None
     milliseconds: dict[str, float]
     recorded: bool
 
     @classmethod
-    def of(cls, trace: Trace, recorded: bool, *, explain: bool) -> Self:
+    def of(
+        cls, trace: Trace, recorded: bool, *, explain: bool, withheld: Iterable[NearMiss] = ()
+    ) -> Self:
         return cls(
             legs=[LegOut.of(report) for report in trace.legs],
             near_misses=[NearMissOut.of(miss) for miss in trace.near_misses if explain],
+            withheld=[WithheldOut(id=miss.fact.pk, why=miss.why) for miss in withheld],
             empty_because=trace.empty_because,
             as_of=trace.as_of,
             milliseconds={name: round(value, 2) for name, value in trace.timings.items()},
@@ -188,17 +226,26 @@ class RecallOut(BaseModel):
     empty: bool
     items: list[ItemOut]
     excerpts: list[ExcerptOut]
+    cases: list[CaseOut]
     trace: TraceOut
 
     @classmethod
-    def of(cls, recall: Recall, *, recorded: bool, explain: bool = False) -> Self:
+    def of(
+        cls,
+        recall: Recall,
+        *,
+        recorded: bool,
+        explain: bool = False,
+        withheld: Iterable[NearMiss] = (),
+    ) -> Self:
         return cls(
             block=recall.block,
             tokens=recall.tokens,
             empty=recall.is_empty,
             items=[ItemOut.of(item, explain=explain) for item in recall.items],
             excerpts=[ExcerptOut.of(excerpt) for excerpt in recall.excerpts],
-            trace=TraceOut.of(recall.trace, recorded, explain=explain),
+            cases=[CaseOut.of(found) for found in recall.cases],
+            trace=TraceOut.of(recall.trace, recorded, explain=explain, withheld=withheld),
         )
 
 

@@ -13,8 +13,9 @@ from agents.gate import allowed
 from agents.models import Agent, OwnerSettings
 from conversations.models import Conversation
 from memory import tokens
+from memory.cases.relevance import Relevant, any_active
 from memory.models import Fact
-from memory.recall import block, excerpts, legs
+from memory.recall import block, cases, excerpts, legs
 from memory.recall.as_of import at, end_of
 from memory.recall.finding import Seen, look_up
 from memory.recall.legs import Reader
@@ -37,18 +38,27 @@ class Item:
 class Recall:
     """`block` is the empty text where there is nothing to tell; `tokens` is what it costs at most.
     `items` are the pinned ones, then those found, best first; `excerpts` what was said earlier in
-    the conversation and summarised since."""
+    the conversation and summarised since; `cases` what came of earlier exchanges."""
 
     block: str
     tokens: int
     items: tuple[Item, ...]
     trace: Trace
     excerpts: tuple[Excerpt, ...] = ()
+    cases: tuple[Relevant, ...] = ()
 
     @property
     def is_empty(self) -> bool:
         """Nothing was found; pinned facts ride all the same."""
-        return not self.excerpts and all(item.pinned for item in self.items)
+        return not (self.excerpts or self.cases) and all(item.pinned for item in self.items)
+
+
+@dataclass(frozen=True)
+class _Beside:
+    """What may ride beside facts."""
+
+    said: Sequence[Excerpt]
+    cases: Sequence[Relevant]
 
 
 def recall(
@@ -71,9 +81,9 @@ def recall(
     if conversation is not None and conversation.agent_id != agent.pk:
         raise ValueError("The conversation belongs to another agent.")
     clock = _Clock()
-    choice, zone = OwnerSettings.objects.values_list("memory_enabled", "time_zone").get(
-        owner=agent.owner_id
-    )
+    choice, zone, chosen, has_cases = OwnerSettings.objects.values_list(
+        "memory_enabled", "time_zone", "recall_budget", any_active()
+    ).get(owner=agent.owner_id)
     now = (now or timezone.now()).astimezone(ZoneInfo(zone))
     then = None if as_of is None else end_of(as_of, now)
     if not allowed(settings.MEMORY_MODE, choice):
@@ -88,21 +98,29 @@ def recall(
     clock.step("facts")
     said, report = excerpts.look(reader, conversation, seen.in_order())
     clock.step("excerpts")
-    packed = _pack(reader, seen, said, reader.tuning.budget if budget is None else budget, then)
+    known, looked = cases.look(reader, any_active=has_cases and then is None)
+    if looked:
+        clock.step("cases")
+    beside = _Beside(said, known)
+    packed = _pack(
+        reader, seen, beside, budget if budget is not None else chosen or reader.tuning.budget, then
+    )
     clock.step("block")
-    return _told(reader, (*reports, *report), seen, said, packed, clock, then)
+    return _told(reader, (*reports, *report, *looked), seen, beside, packed, clock, then)
 
 
 def _pack(
-    reader: Reader, seen: Seen, said: Sequence[Excerpt], budget: int, then: datetime | None
+    reader: Reader, seen: Seen, beside: _Beside, budget: int, then: datetime | None
 ) -> block.Block:
     return block.pack(
         pinned=seen.pinned,
         found=[candidate.fact for candidate in seen.told],
-        quotes=excerpts.quotes(said),
+        quotes=excerpts.quotes(beside.said),
+        cases=cases.lines(beside.cases),
         budget=budget,
         pinned_budget=reader.tuning.pinned_budget,
         quotes_budget=reader.tuning.quotes_budget,
+        cases_budget=reader.tuning.cases_budget,
         now=reader.query.now,
         nonce=block.new_nonce(),
         count=tokens.count,
@@ -114,7 +132,7 @@ def _told(
     reader: Reader,
     reports: tuple[LegReport, ...],
     seen: Seen,
-    said: Sequence[Excerpt],
+    beside: _Beside,
     packed: block.Block,
     clock: "_Clock",
     then: datetime | None,
@@ -125,7 +143,7 @@ def _told(
         *(Item(fact, False, by_id[fact.pk]) for fact in packed.found),
     )
     because = None
-    if not packed.found and not packed.quotes:
+    if not (packed.found or packed.quotes or packed.cases):
         because = _why_nothing(reader, then)
     trace = Trace(
         legs=reports,
@@ -134,8 +152,14 @@ def _told(
         as_of=then,
         timings=clock.steps,
     )
-    shown = excerpts.shown(said, packed.quotes)
-    return Recall(packed.text, packed.tokens, items, trace, shown)
+    return Recall(
+        packed.text,
+        packed.tokens,
+        items,
+        trace,
+        excerpts.shown(beside.said, packed.quotes),
+        cases.shown(beside.cases, packed.cases),
+    )
 
 
 def _why_nothing(reader: Reader, then: datetime | None) -> Why:

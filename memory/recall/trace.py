@@ -18,6 +18,8 @@ class Leg(StrEnum):
     RECENCY = "recency"
     # Excerpts of the conversation; looked for only once it was summarised.
     RAW = "raw"
+    # Cases; looked for only where the owner has confirmed any.
+    CASES = "cases"
 
 
 class Part(StrEnum):
@@ -48,6 +50,12 @@ class Why(StrEnum):
     CUT = "far behind the best"
     BUDGET = "over the budget"
     PINNED_BUDGET = "pinned, but over the budget of pinned facts"
+    # What recall never looks at.
+    PENDING = "waits for review"
+    REJECTED = "rejected"
+    ARCHIVED = "archived"
+    EXPIRED = "expired"
+    SCOPE = "another assistant's"
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ class Tuning:
     pinned_budget: int = 300
     # And excerpts of what the conversation's last summary replaced.
     quotes_budget: int = 400
+    cases_budget: int = 300
 
     # Candidates of each leg; all are then scored by one formula. More changed no figure.
     rows_per_leg: int = 60

@@ -15,7 +15,9 @@ from agents.gate import MemoryOff, memory_on
 from agents.models import Agent, OwnerSettings
 from conversations.models import Conversation, Passage
 from memory import embedding
-from memory.models import Fact
+from memory.cases import relevance
+from memory.cases.scope import cases_readable_by
+from memory.models import Case, Fact
 from memory.recall.as_of import at, end_of
 from memory.search import keys
 from memory.search.index import Entry, Index
@@ -25,6 +27,7 @@ from memory.search.scoring import WINDOW, Question, Record, Scorer, Terms
 from memory.search.words import analyse
 from memory.text.characters import without_hidden
 from memory.text.language import UNKNOWN, detect_language
+from memory.vocabulary import State
 
 log = logging.getLogger(__name__)
 
@@ -39,18 +42,20 @@ MOST = 200  # hits
 class Scope(StrEnum):
     ALL = "all"
     FACTS = "facts"
+    CASES = "cases"
     RAW = "raw"
 
 
 class Tier(StrEnum):
     FACT = "fact"
+    CASE = "case"
     RAW = "raw"
 
 
 @dataclass(frozen=True)
 class Hit:
-    """A fact, or a passage with what is to be known of it. `score` is in nats, comparable within
-    its tier."""
+    """A fact, a case, or a passage with what is to be known of it. `score` is comparable within its
+    tier, for facts and passages in nats."""
 
     tier: Tier
     score: float
@@ -62,6 +67,7 @@ class Hit:
     overridden_by: Fact | None = None
     # Cosine of a passage with the question; None where the model can't tell.
     cosine: float | None = None
+    case: Case | None = None
 
 
 @dataclass(frozen=True)
@@ -82,8 +88,8 @@ def search(
     as_of: date | None = None,
     withdrawn: bool = True,
 ) -> list[Hit]:
-    """Facts first, then passages, each best first, at most `k` in all. In `all` facts that bear on
-    the question take at most half, unless the record leaves room.
+    """Facts first, then cases, then passages, each best first, at most `k` in all. In `all` facts
+    that bear on the question take at most half, unless the record leaves room, and cases two.
 
     `conversation` narrows the raw record. `as_of` and `withdrawn` as in recall; then of the record
     what was stored by the end of that day and is still on its branch. Raises MemoryOff, DayToCome,
@@ -98,6 +104,8 @@ def search(
     if not query or not k:
         return []
     then = None if as_of is None else _end_of(as_of, agent, now)
+    if scope == Scope.CASES:
+        return [] if then else _cases(agent, query, gate=False)[:k]
     known = _keys(agent, query, then or now, withdrawn, is_past=then is not None)
     facts = [] if scope == Scope.RAW else _facts(known, scope)
     raw: list[Hit] = []
@@ -105,6 +113,8 @@ def search(
         raw = RawSearch(agent, query, known, conversation, then).hits(k)
     if scope == Scope.ALL:
         facts = facts[: max(k - k // 2, k - len(raw))]
+        cases = [] if then else _cases(agent, query)[: relevance.MOST]
+        return [*facts, *cases, *raw][:k]
     return [*facts[:k], *raw][:k]
 
 
@@ -130,6 +140,28 @@ def _facts(known: Keys, scope: Scope) -> list[Hit]:
         Hit(Tier.FACT, one.score, one.fact.statement, one.fact.observed_at, fact=one.fact)
         for one in known.candidates
         if one.follows or scope == Scope.FACTS
+    ]
+
+
+def _cases(agent: Agent, query: str, *, gate: bool = True) -> list[Hit]:
+    """One look at an index tells whether there are any."""
+    if not cases_readable_by(agent).filter(state=State.ACTIVE).exists():
+        return []
+    try:
+        [vector] = embedding.embed([query])
+    except embedding.EmbeddingNotReady:
+        vector = None
+    found = relevance.relevant(agent=agent, message=query, vector=vector, gate=gate)
+    return [
+        Hit(
+            Tier.CASE,
+            one.score,
+            relevance.told_as(one.case),
+            one.case.happened_at,
+            cosine=one.cosine,
+            case=one.case,
+        )
+        for one in found
     ]
 
 
