@@ -6,6 +6,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from agents import audit
+from memory import heartbeat
 from memory.extraction import due
 from memory.extraction.run import extract_if_due
 from memory.tasks_bulk import sweep_bulk, work_at_bulk
@@ -34,6 +35,7 @@ EXPIRES = 55
 @shared_task(name="memory.tasks.sweep")
 def sweep() -> int:
     """Each minute: starts one conversation per owner that has something due."""
+    heartbeat.beat()
     found = due.sweep(timezone.now())
     for conversation_id in found:
         extract_conversation.apply_async((str(conversation_id),), expires=EXPIRES)
