@@ -4,7 +4,7 @@ from ninja import Router
 
 from agents.auth import KeyRequest, agent_for, require_scope
 from agents.models import ApiKey
-from memory.recall import record, service
+from memory.recall import record, service, withheld
 from memory.recall.schemas import RecallIn, RecallOut
 
 router = Router()
@@ -35,4 +35,10 @@ def recall(request: KeyRequest, asked: RecallIn) -> RecallOut:
         withdrawn=ApiKey.Scope.REVIEW in request.auth.scopes,
     )
     record.told(recall=found, talk=talk, conversation=conversation)
-    return RecallOut.of(found, recorded=talk is not None, explain=asked.explain)
+    kept_back = asked.explain and asked.as_of is None
+    return RecallOut.of(
+        found,
+        recorded=talk is not None,
+        explain=asked.explain,
+        withheld=withheld.look(agent=agent, message=asked.message) if kept_back else (),
+    )

@@ -85,7 +85,7 @@ class Reader:
 
     @cached_property
     def spans(self) -> list[Period]:
-        return periods(self.query.message, self.query.now)
+        return periods(self.query.message, self.query.now, self.query.language)
 
 
 class Skipped(Exception):
@@ -103,7 +103,7 @@ def run(reader: Reader) -> tuple[LegReport, ...]:
 
 def by_vector(reader: Reader) -> Found:
     """Facts of a similar meaning."""
-    facts = _trusted(reader)
+    facts = trusted(reader, reader.facts)
     cosines: dict[UUID, float] = {}
     for vector in reader.vectors:
         for fact_id, distance in nearest(vector, facts, reader.census, reader.tuning.rows_per_leg):
@@ -269,11 +269,11 @@ def _readable_languages(query: Query) -> set[str] | None:
     return readable
 
 
-def _trusted(reader: Reader) -> QuerySet[Fact]:
+def trusted(reader: Reader, facts: QuerySet[Fact]) -> QuerySet[Fact]:
     if not _is_readable(reader.query):
         raise Skipped("the embedding model does not read this script")
     readable = _readable_languages(reader.query)
-    return reader.facts if readable is None else reader.facts.filter(language__in=sorted(readable))
+    return facts if readable is None else facts.filter(language__in=sorted(readable))
 
 
 def _named_entities(reader: Reader) -> dict[UUID, list[str]]:
@@ -300,7 +300,7 @@ def _common(carried: Counter[UUID], reader: Reader) -> set[UUID]:
 
 
 def _best_first(scores: dict[UUID, float], reader: Reader) -> tuple[Hit, ...]:
-    ranked = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
+    ranked = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0].int))
     return tuple(Hit(fact_id, score) for fact_id, score in ranked[: reader.tuning.rows_per_leg])
 
 
