@@ -14,7 +14,7 @@ from agents.composite import same_owner
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('agents', '0004_bulk_repair'),
+        ('agents', '0004_heirs_and_thresholds'),
         ('memory', '0011_nearest_by_index'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]

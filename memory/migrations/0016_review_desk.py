@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('agents', '0004_bulk_repair'),
+        ('agents', '0004_heirs_and_thresholds'),
         ('conversations', '0005_approved_imports'),
         ('memory', '0015_terms_of_any_fact'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
