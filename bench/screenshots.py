@@ -144,9 +144,21 @@ def shots(browser: "Browser", address: str, owner: "User", out: Path) -> Iterato
     page.locator("#block").wait_for()
     yield shoot(page, out / "recall.png", whole=True)
     page.goto(address + "/facts/")
+    yield shoot(page, out / "facts.png")
     page.locator(".rows a").first.click()
     yield shoot(page, out / "fact.png", whole=True)
     context.close()
+    for name, scheme, size in (
+        ("dashboard", "light", DESK),
+        ("dashboard-dark", "dark", DESK),
+        ("dashboard-phone", "light", PHONE),
+    ):
+        context = signed_in(browser, address, owner, color_scheme=scheme, viewport=size)
+        page = context.new_page()
+        page.goto(address + "/dashboard/")
+        page.locator("canvas").last.wait_for()
+        yield shoot(page, out / f"{name}.png")
+        context.close()
 
 
 def signed_in(
