@@ -1,5 +1,5 @@
-"""Vectors for facts and passages, made by the worker. Hints may be lost: the sweep finds what is
-missing."""
+"""Vectors for facts, cases and passages, made by the worker. Hints may be lost: the sweep finds what
+is missing."""
 
 import time
 from collections.abc import Sequence
@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from celery import shared_task
 
 from memory import embedding
+from memory.cases import vectors as cases
+from memory.recall import census
 from memory.search import vectors
 
 # The sweep comes each minute; what is left then is the next one's.
@@ -22,6 +24,8 @@ def embed_facts(fact_ids: Sequence[str]) -> int:
 @shared_task(name="memory.tasks.embed_missing")
 def embed_missing() -> int:
     """Facts first: they ride in every prompt."""
+    census.fold()
     stop = time.monotonic() + SWEEP_SECONDS
     stored = embedding.embed_backlog(seconds=SWEEP_SECONDS)
+    stored += cases.embed_backlog(seconds=stop - time.monotonic())
     return stored + vectors.embed_backlog(seconds=stop - time.monotonic())

@@ -6,17 +6,17 @@ and revision it starts from, told to the audit trail; the database refuses the r
 
 from typing import Any
 
-from django.conf import settings
 from django.db.models import QuerySet
 
 from agents.audit import Actor, acting
 from agents.gate import require_on
 from agents.models import Agent, User
 from memory.cases.values import CaseConflict, CaseDraft, SameCase
+from memory.lifecycle.returns import barred
 from memory.lifecycle.rows import need_person, need_some_person, transition
 from memory.lifecycle.values import NotAllowed, Tombstoned
-from memory.models import Case, CaseSource, Tombstone
-from memory.text.normal import text_hash, tombstone_digest
+from memory.models import Case, CaseSource
+from memory.text.normal import text_hash
 from memory.vocabulary import CaseArchivedReason, State, Withheld
 
 LIVE = (State.PENDING, State.ACTIVE)
@@ -59,10 +59,8 @@ def propose(*, draft: CaseDraft, actor: Actor, reason: str = "") -> Case:
 
 def refuse_return(owner: User, draft: CaseDraft) -> None:
     """What a person rejected, forgot or purged does not come back by itself."""
-    secret = settings.HASH_KEY.encode()
     parts = (draft.goal, draft.context, draft.approach, draft.outcome, draft.lessons)
-    digests = [tombstone_digest(part, secret) for part in parts if part]
-    if Tombstone.objects.filter(owner=owner, digest__in=digests).exists():
+    if barred(owner, filter(None, parts)):
         raise Tombstoned
     known = _same(owner, draft.agent, hash_of(draft.goal, draft.outcome))
     existing = (

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import Http404
 
 from agents.models import Agent, User
@@ -19,10 +19,12 @@ def cases_of(owner: User) -> QuerySet[Case]:
 
 
 def cases_readable_by(agent: Agent) -> QuerySet[Case]:
-    """In every state; only active ones may be told."""
+    """In every state; only active ones may be told. A case keeps its agent, so that whoever stands
+    for a deleted one reads its cases."""
     if not isinstance(agent, Agent):
         raise TypeError(f"An agent is needed, not {type(agent).__name__}.")
-    return cases_of(agent.owner).filter(scope_of(agent))
+    inherited = Q(agent__heir=agent) | Q(agent__heir__heir=agent)
+    return cases_of(agent.owner).filter(scope_of(agent) | inherited)
 
 
 def waiting_cases(owner: User) -> QuerySet[Case]:
