@@ -95,11 +95,15 @@ class ChoosingCommand(BaseCommand):
         if "conversation" in given:
             source = rules.pop("source", "")
             rules["conversation"] = _conversation(owner, given["conversation"], source)
+        if not rules:
+            raise BadSelection(
+                f"Say what to {self.deed}: `manage.py {self.deed} --help` has the rules."
+            )
         return chosen(owner=owner, **rules)
 
     def _tell(self, owner: User, plan: Plan) -> None:
         write = self.stdout.write
-        write(f"To {self.deed} of {owner.username}'s memory:")
+        write(f"To {self.deed} from {owner.username}'s memory:")
         states = ", ".join(f"{count} {state}" for state, count in plan.facts.items())
         write(f"  {counted(plan.facts_in_all, 'fact')}{f' ({states})' if states else ''}")
         if plan.derived:

@@ -570,3 +570,30 @@ def test_what_was_forgotten_can_still_be_purged(fact: Fact) -> None:
     forget(selection=only(fact), actor=by(fact.owner))
     purged(fact)
     assert everywhere(*WORDS) == set()
+
+
+def test_no_origin_is_out_of_a_purges_reach(alice: User) -> None:
+    """Written by hand, imported, merged, concluded: all the same to it, and nothing need stop."""
+    for number, origin in enumerate(Origin.values):
+        FactFactory.create(owner=alice, statement=f"The user keeps {number} bees.", origin=origin)
+    assert purge(selection=chosen(owner=alice, match="bees"), actor=by(alice))["facts"] == len(
+        Origin
+    )
+    assert everywhere("bees") == set()
+
+
+def test_nothing_forgotten_or_purged_is_served_by_any_read_path(
+    alice: User, agent: Agent, fact: Fact
+) -> None:
+    from memory.recall.service import recall
+    from memory.search.service import Scope, search
+
+    forgotten = active(alice, "The user has insomnia and narcolepsy.")
+    active(alice, "The user sleeps badly.")
+    forget(selection=only(forgotten), actor=by(alice))
+    purged(fact)
+    told = recall(agent=agent, message="Does the user sleep badly, with narcolepsy or insomnia?")
+    assert "sleeps badly" in told.block
+    assert "narcolepsy" not in told.block
+    hits = search(agent=agent, query="sleeps badly narcolepsy insomnia", scope=Scope.ALL, k=10)
+    assert [hit.text for hit in hits] == ["The user sleeps badly."]

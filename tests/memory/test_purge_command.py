@@ -74,7 +74,7 @@ def test_forget_archives(talk: Conversation, capsys: Any) -> None:
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        ([], "nothing was chosen"),
+        ([], "Say what to purge"),
         (["--agent", ""], "--agent is empty"),
         (["--match", "  "], "--match is empty"),
         (["--match", "ab"], "fewer than 3"),
