@@ -36,6 +36,10 @@ SERVER_SETTINGS = {
     # A failed statement must not put what people said into the server's log.
     "log_min_error_statement": "panic",
     "log_error_verbosity": "terse",
+    # Disks have no heads any more: rows of one owner are fetched by index, not by reading all.
+    "random_page_cost": "1.1",
+    # Compiling costs more than any of our statements takes.
+    "jit": "off",
 }
 
 # Recovery after a crash can take long; the library itself gives up after ten seconds.

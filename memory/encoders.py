@@ -103,14 +103,18 @@ def packaged(folder: Path, *, package: str, graphs: Path, threads: int) -> OnnxE
             log.warning("the kept graph %s can't be used: %s", kept.name, type(error).__name__)
     with TemporaryDirectory(prefix="remembrancer-graph-") as drafts:
         graph = Path(drafts) / kept.name
-        # In a process of its own: torch stays behind with it.
-        subprocess.run(
-            [sys.executable, "-m", "memory.encoders", folder, graph],
-            cwd=Path(__file__).parents[1],
-            env=os.environ | {"HF_HUB_OFFLINE": "1"},
-            check=True,
-        )
+        _export(folder, graph)
         return OnnxEncoder(str(_keep(graph, kept)), folder, threads)
+
+
+def _export(folder: Path, graph: Path) -> None:
+    """In a process of its own: torch stays behind with it."""
+    subprocess.run(
+        [sys.executable, "-m", "memory.encoders", folder, graph],
+        cwd=Path(__file__).parents[1],
+        env=os.environ | {"HF_HUB_OFFLINE": "1"},
+        check=True,
+    )
 
 
 def _keep(graph: Path, kept: Path) -> Path:

@@ -55,6 +55,19 @@ def drop_vector_index(model: str, *, using: str = "owner") -> None:
             cursor.execute(f'DROP INDEX IF EXISTS "{index_name(table, model)}"')
 
 
+def all_rows(table: str, model: str) -> float | None:
+    """Rows of a table as the planner knows them, only their order counts; None where there is no
+    index for the model."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT c.reltuples FROM pg_class c JOIN pg_index i ON i.indrelid = c.oid"
+            " WHERE i.indexrelid = to_regclass(%s) AND i.indisvalid",
+            [index_name(table, model)],
+        )
+        found = cursor.fetchone()
+    return float(found[0]) if found else None
+
+
 def is_worth_it(*, rows: int, visible: int, owned: int, all_rows: float) -> bool:
     """Whether the index finds `rows` of the `visible` vectors, those in scope of `owned`, sooner
     than comparing all that are owned does. The index stands over everybody's, `all_rows`."""

@@ -54,15 +54,15 @@ class Scorer:
         self.said = Asked({n: self.asked.rarities[n] for n in self.contents})
 
     def candidate(self, fact: Fact) -> Candidate:
-        sheet = self.seen.sheets.get(fact.pk)
+        sheet = self.seen.sheets.get(fact.id)
         parts = self._parts(fact, sheet)
         fading = decay(fact.last_confirmed_at, self.now, self.limits)
         odds = fading * self.limits.kind_weight[fact.kind] * max(fact.confidence, _LEAST)
         found = Candidate(
             fact=fact,
-            legs=self.seen.legs.get(fact.pk, {}),
+            legs=self.seen.legs.get(fact.id, {}),
             parts=parts,
-            cosine=self.seen.cosines.get(fact.pk),
+            cosine=self.seen.cosines.get(fact.id),
             cover=self.said.share(sheet.stated) if sheet else 0.0,
             decay=fading,
             score=sum(parts.values()) + math.log(odds),
@@ -71,8 +71,8 @@ class Scorer:
         return replace(found, opens=opens, follows=opens or self._follows(found))
 
     def _parts(self, fact: Fact, sheet: Sheet | None) -> dict[Part, float]:
-        limits, legs = self.limits, self.seen.legs.get(fact.pk, {})
-        parts = {Part.MEANING: limits.meaning * self.seen.cosines.get(fact.pk, 0.0)}
+        limits, legs = self.limits, self.seen.legs.get(fact.id, {})
+        parts = {Part.MEANING: limits.meaning * self.seen.cosines.get(fact.id, 0.0)}
         if sheet is not None:
             average = self.seen.postings.average if self.seen.postings else 0.0
             met = self.asked.score(sheet.times, sheet.length, average)
@@ -128,7 +128,7 @@ class Scorer:
 
 def in_order(candidates: Iterable[Candidate]) -> list[Candidate]:
     """Best first; equals by id, so that the same question gets the same block."""
-    return sorted(candidates, key=lambda candidate: (-candidate.score, candidate.fact.pk))
+    return sorted(candidates, key=lambda candidate: (-candidate.score, candidate.fact.id.int))
 
 
 def judge(

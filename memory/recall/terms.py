@@ -175,17 +175,31 @@ def postings(words: Sequence[Word], agent: Agent, census: Census, rows: int) -> 
     with connection.cursor() as cursor:
         cursor.execute(_POSTINGS.format(scope=SCOPES[Agent.Reads(agent.reads)]), values)
         found = cursor.fetchall()
-    sheets: dict[UUID, Sheet] = {}
-    having: list[set[UUID]] = [set() for _ in words]
-    for word, fact_id, times, stated, length, size in found:
-        sheet = sheets.get(fact_id)
-        if sheet is None:
-            sheet = sheets[fact_id] = Sheet(length, size)
-        sheet.note(word, times, stated)
-        having[word].add(fact_id)
-    counts = [len(having_it) for having_it in having]
+    sheets, counts = _sheets_of_rows(found, len(words))
     common = frozenset(number for number, count in enumerate(counts) if count > rows)
     return Postings(words, sheets, counts, census.facts, census.average, common)
+
+
+def _sheets_of_rows(
+    rows: Iterable[tuple[int, UUID, float, bool, float, int]], words: int
+) -> tuple[dict[UUID, Sheet], list[int]]:
+    """With how many facts have each word. A thousand rows are usual, and the hash of a UUID is made
+    in Python, that of its number is not."""
+    found: dict[int, tuple[UUID, Sheet]] = {}
+    counts = [0] * words
+    for word, fact_id, times, stated, length, size in rows:
+        pair = found.get(fact_id.int)
+        if pair is None:
+            pair = found[fact_id.int] = fact_id, Sheet(length, size)
+        sheet = pair[1]
+        if word not in sheet.times:
+            counts[word] += 1
+            sheet.times[word] = times
+        elif times > sheet.times[word]:
+            sheet.times[word] = times
+        if stated:
+            sheet.stated.add(word)
+    return dict(found.values()), counts
 
 
 def fill_in(found: Postings, agent: Agent, facts: Mapping[UUID, Every | None]) -> dict[UUID, Sheet]:
@@ -250,7 +264,7 @@ def is_telling_pair(word: Word) -> bool:
 
 def _with_dates(words: list[Word], query: Query) -> list[Word]:
     """A date of the message is also what facts of that date have as a term."""
-    dates = date_words(query.message)
+    dates = date_words(query.message, query.language)
     found = [
         Word(word.text, (*word.lexemes, dates.pop(word.text)), is_date=True)
         if word.text in dates
