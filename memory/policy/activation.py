@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import date, datetime, timedelta, timezone
 
 from memory.extraction.schema import Candidate, Validity
-from memory.policy.grounding import unsaid
+from memory.policy.grounding import names_day, unsaid
 from memory.policy.screen import cited
 from memory.policy.values import SURE, Passed, PolicyContext, WindowMessage
 from memory.sensitive import (
@@ -33,8 +33,7 @@ def activation(
     preference or a how-to is where an instruction would hide.
     """
     reasons = [*((reason, "") for reason in passed.withheld), *_reasons(passed.candidate, ctx)]
-    if not reasons and (finding := _unsaid(passed.candidate, ctx)):
-        reasons = [(Withheld.OTHER_WORDS, finding)]
+    reasons = reasons or list(_ungrounded(passed.candidate, ctx))
     details = {reason: detail for reason, detail in reasons if detail}
     withheld = tuple(dict.fromkeys(reason for reason, _ in reasons))
     return (State.PENDING if withheld else State.ACTIVE), withheld, details
@@ -110,15 +109,20 @@ def _reasons(candidate: Candidate, ctx: PolicyContext) -> Iterator[Reason]:
         yield Withheld.CAP_REACHED, ""
 
 
-def _unsaid(candidate: Candidate, ctx: PolicyContext) -> str:
-    sources = cited(candidate, ctx)
-    return unsaid(
+def _ungrounded(candidate: Candidate, ctx: PolicyContext) -> Iterator[Reason]:
+    """An event that nothing else withholds: a model may have misread what it cites."""
+    sources, validity = cited(candidate, ctx), candidate.validity
+    if not names_day(candidate.statement, validity.start, validity.precision):
+        yield Withheld.NO_DATE, ""
+    more = unsaid(
         candidate.statement,
         said="\n".join(message.content for message, _ in sources),
         quoted="\n".join(quote for _, quote in sources),
-        day=candidate.validity.start,
+        day=validity.start,
         language=candidate.language,
     )
+    if more:
+        yield Withheld.OTHER_WORDS, more
 
 
 def _typed_by_owner(message: WindowMessage, quote: str) -> bool:

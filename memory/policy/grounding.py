@@ -11,6 +11,7 @@ from datetime import date
 from memory.policy.difference import NEGATIONS, SMALL_WORDS, is_negated, numbers
 from memory.text.lists import listed
 from memory.text.words import words
+from memory.vocabulary import Precision
 
 # Say nothing by themselves, or turn "I" into "the user".
 _CARRIERS = (
@@ -40,6 +41,16 @@ def unsaid(statement: str, said: str, quoted: str, day: date | None, language: s
     if is_negated(statement, stated) != is_negated(quoted, words(quoted)):
         return "not"
     return _other_word(stated, spoken) if language == "en" else ""
+
+
+def names_day(statement: str, day: date | None, precision: Precision) -> bool:
+    """Whether the statement says when: without, what lasts could pass for what happened."""
+    if day is None:
+        return False
+    parts = {
+        _plain(part) for number in numbers(words(statement)) for part in _PARTS.findall(number)
+    }
+    return str(day.day if precision == Precision.DAY else day.year) in parts
 
 
 def _other_word(stated: list[str], spoken: list[str]) -> str:

@@ -4,7 +4,8 @@ from datetime import date
 
 import pytest
 
-from memory.policy.grounding import unsaid
+from memory.policy.grounding import names_day, unsaid
+from memory.vocabulary import Precision
 
 DAY = date(2026, 3, 10)
 
@@ -44,3 +45,20 @@ def test_a_misread_number_name_word_or_negation_does_not(
 def test_a_not_elsewhere_in_the_message_is_about_other_things() -> None:
     said = "I bought a bike. I did not sleep."
     assert unsaid("The user bought a bike.", said, "I bought a bike", DAY, "en") == ""
+
+
+@pytest.mark.parametrize(
+    ("statement", "precision", "names"),
+    [
+        ("The user sold a bike on 10 March 2026.", "day", True),
+        ("The user sold a bike on 2026-03-10.", "day", True),
+        ("Käyttäjä myi pyörän 10.3.2026.", "day", True),
+        ("The user sold a bike in March 2026.", "month", True),
+        ("The user sold a bike in March 2026.", "day", False),
+        ("The user lives in Turku.", "day", False),
+    ],
+)
+def test_an_event_says_when(statement: str, precision: str, names: bool) -> None:
+    """What lasts could pass for what happened otherwise."""
+    assert names_day(statement, DAY, Precision(precision)) == names
+    assert not names_day(statement, None, Precision(precision))
