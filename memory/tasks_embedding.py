@@ -1,5 +1,5 @@
-"""Vectors for facts, cases and passages, made by the worker. Hints may be lost: the sweep finds what
-is missing."""
+"""Vectors for facts, cases and passages, made by the worker. Hints may be lost: the sweep finds
+what is missing."""
 
 import time
 from collections.abc import Sequence
