@@ -1,5 +1,5 @@
-"""Counts for the dashboard and the API, over rows that the caller has scoped. Each is one query, and
-none reads text.
+"""Counts for the dashboard and the API, over rows that the caller has scoped. Each is one query
+and reads no text.
 
 Plans at a million facts are in docs/query-plans.md.
 """

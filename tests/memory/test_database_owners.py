@@ -148,8 +148,8 @@ FRESH: dict[str, dict[str, Any]] = {
 # They hold no pointer but the one to their owner.
 ALONE = {
     "agents_ownersettings", "agents_textaccess", "memory_consolidationschedule",
-    "memory_digestmail", "memory_entitymerge", "memory_factcount", "memory_ownerlease", "memory_reviewdigest",
-    "memory_tombstone",
+    "memory_digestmail", "memory_entitymerge", "memory_factcount", "memory_ownerlease",
+    "memory_reviewdigest", "memory_tombstone",
 }  # fmt: skip
 AN_END = {
     "state": "archived", "archived_from": "active", "archived_reason": "superseded",
