@@ -145,7 +145,8 @@ def forget_everything() -> None:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
         cursor.execute(f"TRUNCATE {tables}, agents_agent, agents_apikey")
         cursor.execute(
-            "SELECT string_agg(quote_ident(tgname), ', ') FROM pg_trigger WHERE tginitdeferred"
+            "SELECT string_agg(quote_ident(tgname), ', ') FROM pg_trigger"
+            " WHERE tginitdeferred AND NOT tgisinternal"
         )
         (late,) = cursor.fetchone()
         cursor.execute(f"SET CONSTRAINTS {late} DEFERRED")
