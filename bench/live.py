@@ -42,9 +42,9 @@ class Server:
         stop = time.monotonic() + _BOOT_SECONDS
         while time.monotonic() < stop:
             try:
-                if self._health().get("embedding") in {"ready", None}:
+                if self._health()["ok"]:
                     return
-            except (OSError, ValueError):
+            except (OSError, ValueError, KeyError):
                 pass
             time.sleep(0.5)
         raise TimeoutError("The web server did not come up.")
@@ -63,6 +63,7 @@ class Server:
         connection = HTTPConnection("127.0.0.1", self.port, timeout=5)
         connection.request("GET", "/healthz")
         told: dict[str, Any] = json.loads(connection.getresponse().read())
+        connection.close()
         return told
 
 
@@ -130,7 +131,11 @@ class Mem0:
 @contextmanager
 def writes(owner: str, *, a_second: float) -> Iterator[None]:
     """Facts are born, found worth telling and embedded, in another process."""
-    writer = subprocess.Popen([sys.executable, "-m", "bench.writes", owner, str(a_second)])
+    writer = subprocess.Popen(
+        [sys.executable, "-m", "bench.writes", owner, str(a_second)], stdout=subprocess.PIPE
+    )
+    assert writer.stdout is not None
+    writer.stdout.readline()  # it writes now
     try:
         yield
     finally:

@@ -23,6 +23,7 @@ def main(name: str, a_second: float) -> None:
     owner = User.objects.get(username=name)
     agent = Agent.objects.get(owner=owner, slug="main")
     embedding.warm_up()
+    print("writing", flush=True)
     for number in itertools.count():
         started = time.monotonic()
         write(owner, agent, f"The user wrote down remark {number} of {started} about the garden.")

@@ -1,11 +1,13 @@
 """What facts have for a message: found by the legs, scored by one formula, judged. Only reads."""
 
+import logging
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from django.db.models import Q
 from django.utils import timezone
 
 from agents.models import Agent, OwnerSettings
@@ -16,6 +18,8 @@ from memory.recall.nearest import Row, condition, measured
 from memory.recall.query import read
 from memory.recall.trace import Candidate, LegReport, Why
 from memory.recall.tuning import tuning
+
+log = logging.getLogger(__name__)
 
 # Columns of a fact that recall, its page and its API show.
 _COLUMNS = frozenset({
@@ -75,13 +79,20 @@ def ranking(
 
 def _rows(reader: Reader, reports: tuple[LegReport, ...], ids: Collection[UUID]) -> dict[UUID, Row]:
     """One look for all; scope, state and validity are asked again."""
-    rows = measured(
-        reader.facts,
-        reader.agent.owner_id,
-        ids,
-        condition(Fact.objects.filter(reader.rides)),
-        columns=_SHOWN,
-        vectors=legs.vectors_that_count(reader, reports),
-    )
+    try:
+        with legs.apart():
+            rows = measured(
+                reader.facts,
+                reader.agent.owner_id,
+                ids,
+                condition(Fact.objects.filter(reader.rides)),
+                columns=_SHOWN,
+                vectors=legs.vectors_that_count(reader, reports),
+            )
+    except Exception as error:
+        # What vectors and terms know of them is lost; what they say is not.
+        log.warning("recall could not measure its candidates: %s", type(error).__name__)
+        facts = reader.facts.filter(Q(pk__in=list(ids)) | reader.rides).only(*_SHOWN)
+        rows = [Row(fact, "", None, None) for fact in facts]
     known = reader.as_known([row.fact for row in rows])
     return {fact.pk: row._replace(fact=fact) for fact, row in zip(known, rows, strict=True)}

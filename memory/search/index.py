@@ -11,7 +11,7 @@ from django.db import connection
 
 from agents.models import Agent
 from conversations.models import Conversation
-from memory import embedding
+from memory import embedding, vector_index
 from memory.search.words import Word
 
 # Passages read for one term; what more of them have is nearly as common as can be.
@@ -43,6 +43,10 @@ _NEAREST = """
     WHERE conversations_passageembedding.owner_id = %(owner)s AND model = %(model)s
 """
 _BY_NEARNESS = " ORDER BY vector <=> %(vector)s::vector, passage_id LIMIT %(rows)s"
+# The index has half-precision copies; the cosine is taken from the whole vector.
+_BY_INDEX = (
+    " ORDER BY vector::halfvec({dimensions}) <=> %(vector)s::halfvec({dimensions}) LIMIT %(rows)s"
+)
 _STRETCHES = """
     SELECT conversation_id, stretch, place, passage_id, length, words
     FROM conversations_indexedpassage
@@ -145,9 +149,24 @@ class Index:
             found.lengths[passage] = length
         return found
 
-    def nearest(self, vector: Sequence[float], rows: int) -> dict[UUID, float]:
-        """Exact: every vector of the owner is compared."""
+    def nearest(self, vector: Sequence[float], rows: int, passages: int) -> dict[UUID, float]:
+        """The best first, of so many passages. Every vector of the owner is compared, unless there
+        are very many."""
+        if self._is_large(rows, passages):
+            order = _BY_INDEX.replace("{dimensions}", str(len(vector)))
+            with vector_index.approximate():
+                found = self._cosines(_NEAREST + "{scope}" + order, vector, rows=rows)
+            if len(found) == rows:
+                return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0].int)))
         return self._cosines(_NEAREST + "{scope}" + _BY_NEARNESS, vector, rows=rows)
+
+    def _is_large(self, rows: int, passages: int) -> bool:
+        if passages <= vector_index.EXACT_UP_TO:
+            return False
+        indexed = vector_index.all_rows("conversations_passageembedding", embedding.MODEL)
+        return indexed is not None and vector_index.is_worth_it(
+            rows=rows, visible=passages, owned=passages, all_rows=indexed
+        )
 
     def cosines(self, vector: Sequence[float], passages: Collection[UUID]) -> dict[UUID, float]:
         probe = _NEAREST + " AND passage_id = ANY(%(passages)s)"

@@ -192,7 +192,7 @@ class RawSearch:
         ]
 
     def ranked(self) -> list[Scored]:
-        record = Record(*self.index.totals())
+        record = self.record
         if not record.passages:
             return []
         terms = Terms(self.index.postings(self.words), record)
@@ -219,8 +219,12 @@ class RawSearch:
             return None
 
     @cached_property
+    def record(self) -> Record:
+        return Record(*self.index.totals())
+
+    @cached_property
     def near(self) -> dict[UUID, float]:
-        return self.index.nearest(self.vector, ROWS) if self.vector else {}
+        return self.index.nearest(self.vector, ROWS, self.record.passages) if self.vector else {}
 
     def _candidates(self, terms: Terms) -> tuple[list[Entry], list[Entry]]:
         """What is to be scored, and all of the stretches that it stands in."""

