@@ -1,6 +1,6 @@
 """Every leg of recall fails alone."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 import pytest
@@ -9,7 +9,7 @@ from django.db import connection
 from agents.models import Agent
 from memory import embedding
 from memory.models import Fact
-from memory.recall import legs
+from memory.recall import legs, nearest
 from memory.recall.legs import Reader
 from memory.recall.service import Recall, recall
 from memory.recall.trace import Found, Leg, LegReport, Outcome
@@ -109,3 +109,26 @@ def test_with_every_leg_broken_pinned_facts_still_ride(
     result = ask(agent)
     assert [item.fact.statement for item in result.items] == ["The user wants short answers."]
     assert {one.outcome for one in result.trace.legs} == {Outcome.FAILED}
+
+
+def test_where_candidates_can_not_be_measured_what_is_named_is_told(
+    agent: Agent, store: dict[Leg, Fact], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known(agent, "The user wants short answers.", pinned=True)
+    monkeypatch.setattr(nearest, "_MEASURED", "SELECT 1 / 0")
+    told = {item.fact.statement for item in ask(agent).items}
+    assert {ONLY[Leg.ENTITY], "The user wants short answers."} <= told
+
+
+def test_a_failing_model_leaves_the_other_legs(
+    agent: Agent, store: dict[Leg, Fact], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Broken:
+        def encode(self, texts: Sequence[str]) -> list[list[float]]:
+            raise RuntimeError(SECRET)
+
+    monkeypatch.setattr(embedding._held, "encoder", Broken())
+    monkeypatch.setattr(embedding, "known", embedding.Known(0))
+    result = ask(agent)
+    assert {item.fact.statement for item in result.items} == set(ONLY.values()) - {ONLY[Leg.VECTOR]}
+    assert report(result, Leg.VECTOR).detail == "RuntimeError"
