@@ -13,7 +13,7 @@ def dump() -> str:
         tables = [table for (table,) in cursor.fetchall()]
         parts = []
         for table in tables:
-            cursor.execute(f"SELECT string_agg(t::text, E'\n') FROM {table} t")  # noqa: S608
+            cursor.execute(f"SELECT string_agg(t::text, E'\n') FROM {table} t")
             parts.append(f"== {table}\n{cursor.fetchone()[0] or ''}")
     return "\n".join(parts)
 
