@@ -278,7 +278,8 @@ def test_a_candidate_that_the_reflector_passed_over_waits(llm, conversation, age
 def test_the_reflector_sees_only_what_the_agent_may_read(
     llm, conversation, agent, second_agent, bobs_agent
 ):
-    """Rejected facts and pinned ones are shown, archived ones and other agents' are not."""
+    """Rejected, forgotten and pinned facts are shown, others that are archived and other agents'
+    are not."""
     owner = agent.owner
     seen = [
         FactFactory.create(owner=owner, statement="The user drinks tea at work."),
@@ -286,6 +287,7 @@ def test_the_reflector_sees_only_what_the_agent_may_read(
         FactFactory.create(
             owner=owner, statement="The user hates green tea.", state=State.REJECTED
         ),
+        FactFactory.create(owner=owner, statement="The user spilt tea.", state=State.ARCHIVED),
         FactFactory.create(
             owner=owner, statement="The user is deaf.", state=State.ACTIVE, pinned=True
         ),
@@ -293,7 +295,12 @@ def test_the_reflector_sees_only_what_the_agent_may_read(
     unseen = [
         FactFactory.create(owner=owner, agent=second_agent, statement="The user sells tea."),
         FactFactory.create(owner=bobs_agent.owner, statement="The user grows tea."),
-        FactFactory.create(owner=owner, statement="The user drank tea.", state=State.ARCHIVED),
+        FactFactory.create(
+            owner=owner,
+            statement="The user drank tea.",
+            state=State.ARCHIVED,
+            archived_reason="stale",
+        ),
     ]
     say(conversation, TEA)
     llm.observer(observed(candidate("The user prefers tea over coffee.", TEA)))
