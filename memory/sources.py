@@ -13,7 +13,8 @@ from agents.models import User
 from conversations.access import conversation_of, import_of
 from conversations.models import Conversation
 from memory.access import run_of
-from memory.models import Fact
+from memory.cases.scope import cases_of
+from memory.models import Case, Fact
 from memory.scope import facts_of
 from memory.vocabulary import Kind, State, Withheld
 
@@ -42,6 +43,8 @@ class Contents:
     kinds: dict[str, int]
     held: int
     others: int
+    cases: int
+    held_cases: int
 
 
 def source_of(owner: User, kind: str, source_id: UUID) -> FactSource:
@@ -70,6 +73,17 @@ def facts_from(source: FactSource) -> QuerySet[Fact]:
     return facts.filter(pk__in=direct.union(facts.filter(conversation__in=talks).values("pk")))
 
 
+def cases_from(source: FactSource) -> QuerySet[Case]:
+    """A run of extraction writes none."""
+    cases = cases_of(source.owner)
+    if source.kind == SourceKind.CONVERSATION:
+        return cases.filter(conversation=source.id)
+    if source.kind == SourceKind.RUN:
+        return cases.none()
+    field = "imported_by" if source.kind == SourceKind.IMPORT else "client"
+    return cases.filter(**{f"conversation__{field}": source.id})
+
+
 def contents(source: FactSource) -> Contents:
     facts = facts_from(source).order_by()
     active, held = Q(state=State.ACTIVE), _held()
@@ -81,7 +95,12 @@ def contents(source: FactSource) -> Contents:
         **{kind.value: Count("pk", active & Q(kind=kind)) for kind in Kind},
     )
     kinds = {kind.label: sums.pop(kind.value) for kind in Kind}
-    return Contents(kinds={name: count for name, count in kinds.items() if count}, **sums)
+    return Contents(
+        kinds={name: count for name, count in kinds.items() if count},
+        cases=cases_from(source).filter(state=State.ACTIVE).count(),
+        held_cases=cases_from(source).filter(_held()).count(),
+        **sums,
+    )
 
 
 def _held() -> Q:

@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -10,8 +11,17 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from agents.audit import person
 from agents.desk import DeskRequest, desk
+from agents.wording import counted
 from memory import lifecycle
-from memory.sources import FactSource, SourceKind, contents, facts_from, source_of
+from memory.cases import lifecycle as case_steps
+from memory.sources import (
+    FactSource,
+    SourceKind,
+    cases_from,
+    contents,
+    facts_from,
+    source_of,
+)
 from memory.vocabulary import State
 
 SHOWN = 20
@@ -29,10 +39,14 @@ def quarantine(request: DeskRequest, kind: str, source_id: UUID) -> HttpResponse
     if request.method != "POST":
         return _page(request, source)
     reason = f"quarantine of one {source.kind}"
-    sent = lifecycle.quarantine(facts=facts_from(source), actor=person(request.user), reason=reason)
-    if sent:
+    actor = person(request.user)
+    with transaction.atomic():
+        sent = lifecycle.quarantine(facts=facts_from(source), actor=actor, reason=reason)
+        cases = case_steps.quarantine(cases=cases_from(source), actor=actor, reason=reason)
+    if sent or cases:
         facts = "1 fact waits" if sent == 1 else f"{sent} facts wait"
-        messages.success(request, f"{facts} for you again; no assistant is told them.")
+        told = f"{facts} for you again; no assistant is told them."
+        messages.success(request, f"{told}{_and(cases)}")
     else:
         messages.info(request, "Nothing active came from it.")
     return redirect("quarantine", kind, source_id)
@@ -42,15 +56,20 @@ def quarantine(request: DeskRequest, kind: str, source_id: UUID) -> HttpResponse
 @desk
 def reinstate(request: DeskRequest, kind: str, source_id: UUID) -> HttpResponse:
     source = source_of(request.user, kind, source_id)
+    actor, reason = person(request.user), "quarantine taken back"
     try:
-        back = lifecycle.reinstate(
-            facts=facts_from(source), actor=person(request.user), reason="quarantine taken back"
-        )
+        with transaction.atomic():
+            back = lifecycle.reinstate(facts=facts_from(source), actor=actor, reason=reason)
+            cases = case_steps.reinstate(cases=cases_from(source), actor=actor, reason=reason)
     except lifecycle.LifecycleError as refusal:
         return _page(request, source, problem=f"Nothing has changed. {refusal}", status=409)
     facts = "1 fact is" if back == 1 else f"{back} facts are"
-    messages.success(request, f"{facts} active again.")
+    messages.success(request, f"{facts} active again.{_and(cases)}")
     return redirect("quarantine", kind, source_id)
+
+
+def _and(cases: int) -> str:
+    return f" So for {counted(cases, 'case')}." if cases else ""
 
 
 def _page(

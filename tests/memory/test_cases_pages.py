@@ -122,3 +122,23 @@ def test_an_insight_shows_the_facts_it_was_concluded_from_and_their_words(alices
         assert "Concluded from" in page
         assert "I ran before work." in page
         assert "archived now" in page
+
+
+def test_a_quarantine_of_a_conversation_takes_its_cases_along(alices, agent):
+    talk = ConversationFactory.create(agent=agent)
+    mine = CaseFactory.create(conversation=talk, state=State.ACTIVE)
+    other = CaseFactory.create(
+        conversation=ConversationFactory.create(agent=agent), state=State.ACTIVE
+    )
+    FactFactory.create(agent=agent, conversation=talk, state=State.ACTIVE)
+    page = text(alices, "quarantine", "conversation", talk.pk)
+    assert "Send 2 back to the queue" in page
+    url = reverse("quarantine", args=["conversation", talk.pk])
+    answer = alices.post(url, follow=True).content.decode()
+    assert "1 fact waits for you again; no assistant is told them. So for 1 case." in answer
+    states = {case.pk: case.state for case in Case.objects.all()}
+    assert states == {mine.pk: State.PENDING, other.pk: State.ACTIVE}
+    back = alices.post(reverse("reinstate", args=["conversation", talk.pk]), follow=True)
+    assert "1 fact is active again. So for 1 case." in back.content.decode()
+    mine.refresh_from_db()
+    assert mine.state == State.ACTIVE
