@@ -381,11 +381,12 @@ def test_nothing_of_anothers_is_decided_in_bulk_or_merged(
     merge = reverse("merge", args=[own])
     assert client.post(merge, EDIT | {"with": str(theirs)}).status_code == 404
     for url in (merge, reverse("merge-selected")):
-        answer = client.get(url, {"id": [own, theirs], "with": str(theirs)}, follow=True)
+        asked = {"id": [str(own), str(theirs)], "with": str(theirs)}
+        answer = client.get(url, asked, follow=True)
         assert answer.status_code == 404
         assert hers.mark not in told(answer)
-    for asked in ({"id": theirs}, {"like": theirs}, {"conversation": hers.conversation.pk}):
-        assert hers.mark not in told(client.get(reverse("bulk"), asked))
+    for name, row in (("id", theirs), ("like", theirs), ("conversation", hers.conversation.pk)):
+        assert hers.mark not in told(client.get(reverse("bulk"), {name: str(row)}))
     assert (_changes(hers), _changes(his)) == before
 
 
