@@ -170,11 +170,13 @@ def by_time(reader: Reader) -> Found:
 
 
 def by_recency(reader: Reader) -> Found:
-    """The newest facts, whatever the message says."""
+    """The newest facts, whatever the message says. What was said long ago and only read or
+    brought in now is not new."""
     if not reader.tuning.recency_leg:
         raise Skipped("switched off")
     since = reader.query.now - timedelta(days=reader.tuning.recency_days)
-    newest = reader.facts.filter(created_at__gte=since).order_by("-created_at", "pk")
+    said = reader.facts.filter(created_at__gte=since, observed_at__gte=since)
+    newest = said.order_by("-created_at", "pk")
     ids = newest.values_list("pk", flat=True)[: reader.tuning.recency_rows]
     return Found(tuple(Hit(fact_id, 1.0) for fact_id in ids), opens=True)
 

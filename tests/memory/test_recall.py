@@ -262,8 +262,11 @@ def test_recall_writes_nothing(agent: Agent) -> None:
 def test_the_newest_facts_come_by_themselves_only_where_that_is_switched_on(
     agent: Agent, settings: Settings
 ) -> None:
-    known(agent, "The user bought a canoe.", created_at=NOW - timedelta(days=1))
-    known(agent, "The user ran a marathon.", created_at=NOW - timedelta(days=9))
+    yesterday, before = NOW - timedelta(days=1), NOW - timedelta(days=9)
+    known(agent, "The user bought a canoe.", created_at=yesterday, observed_at=yesterday)
+    known(agent, "The user ran a marathon.", created_at=before, observed_at=before)
+    # From a backfill: recorded yesterday, said before.
+    known(agent, "The user sold a piano.", created_at=yesterday, observed_at=before)
     message = "Explain quantum entanglement"
     assert ask(agent, message).items == ()
     settings.RECALL = {"recency_leg": True}
