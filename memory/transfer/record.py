@@ -1,6 +1,5 @@
 """Conversations of a memory file on their way in, message for message as they were."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -130,10 +129,3 @@ class Record:
         passages.store(said)
         self.messages += len(self._waiting)
         self._waiting = []
-
-
-def named(owner: User, names: Sequence[ConversationName]) -> dict[ConversationName, UUID]:
-    """Those of the conversations that are here."""
-    rows = Conversation.objects.filter(owner=owner, external_id__in={name for _, name in names})
-    found = rows.values_list("source", "external_id", "pk")
-    return {(source, external_id): pk for source, external_id, pk in found}
