@@ -12,6 +12,7 @@ Prints tables; the last line is one JSON object, values in per cent.
 import argparse
 import json
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -138,23 +139,29 @@ def _jobs(samples: Sequence[Sample]) -> Iterable[tuple[str, Job]]:
 def _our_turns(stores: "Sequence[Store]") -> list[Row]:
     from bench import ours
 
-    return [
-        measure.of_turns(store.sample, asked, ours.ranked_turns(store, asked.text, DEPTH))
-        for store in stores
-        for asked in store.sample.questions
-    ]
+    def ask(store: "Store", number: int) -> Row:
+        asked = store.sample.questions[number]
+        return measure.of_turns(store.sample, asked, ours.ranked_turns(store, asked.text, DEPTH))
+
+    return _two_at_a_time(ask, stores)
 
 
 def _our_facts(stores: "Sequence[Store]") -> list[Row]:
     from bench import ours
 
-    rows = []
-    for store, number in _questions(stores):
+    def ask(store: "Store", number: int) -> Row:
         asked = store.sample.questions[number]
         ranked = ours.ranked_facts(store, asked.text, DEPTH)
         block = ours.evidence(store, ours.told(store, asked.text))
-        rows.append(measure.of_facts(store.sample, asked, ours.evidence(store, ranked), block))
-    return rows
+        return measure.of_facts(store.sample, asked, ours.evidence(store, ranked), block)
+
+    return _two_at_a_time(ask, stores)
+
+
+def _two_at_a_time(ask: Callable[["Store", int], Row], stores: "Sequence[Store]") -> list[Row]:
+    """In the order of the questions. One thread computes while the other waits for the database."""
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(lambda asked: ask(*asked), _questions(stores)))
 
 
 def _baselines(stores: "Sequence[Store]", vectors: Vectors, turns: Results, facts: Results) -> None:
