@@ -63,7 +63,8 @@ World = dict[str, models.Model]
 
 
 def a_row_of_everything(owner: User) -> World:
-    agent = AgentFactory.create(owner=owner)
+    heir = AgentFactory.create(owner=owner)
+    agent = AgentFactory.create(owner=owner, retired_at=MONDAY, heir=heir)
     key = ApiKeyFactory.create(agent=agent)
     imported = Import.objects.create(
         owner=owner, format="jsonl", file_name="x.jsonl", approved_by=owner
@@ -136,6 +137,7 @@ def a_row_of_everything(owner: User) -> World:
 FRESH: dict[str, dict[str, Any]] = {
     "memory_case": {"text_hash": "1" * 64},
     "memory_profilesentence": {"place": 2},
+    "agents_agent": {"slug": "another"},
     "agents_apikey": {"prefix": "rmb_other"},
     "conversations_conversation": {"external_id": "another"},
     "conversations_message": {"client_id": "another", "seq": 99},
