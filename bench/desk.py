@@ -172,7 +172,8 @@ def _decided(owner: "User", agent: UUID, ids: list[UUID]) -> Iterator[tuple[Any,
     for n, key in enumerate(ids):
         statement = f"The user knows {_words(n)} {n}."
         said = NOW - timedelta(hours=pick.randint(1, 20_000))
-        state = pick.choice(("active",) * 18 + ("rejected", "archived"))
+        # The first ones are what corrections would replace.
+        state = pick.choice(("active",) * 18 + ("rejected", "archived")) if n > 20_000 else "active"
         end = ("forgotten", "active") if state == "archived" else ("", "")
         faded = NOW if state == "active" and n % 1_000 == 0 else None
         yield (
@@ -226,7 +227,7 @@ def _requests(owner: "User") -> Iterator[tuple[str, Ask]]:
 
     waiting = queue.waiting(owner, timezone.now()).order_by("-conversation_id", "pk")
     middle = waiting[waiting.count() // 2]
-    key, talk = queue.key(middle), middle.conversation_id
+    key, talk = queue.key(middle), str(middle.conversation_id)
     review = reverse("review")
     yield "queue, first page", lambda c: c.get(review, {"view": "list"})
     yield "queue, from the middle", lambda c: c.get(review, {"view": "list", "after": key})
@@ -277,7 +278,7 @@ def _scanned(node: dict[str, Any]) -> int:
     if "Scan" not in node["Node Type"]:
         return below
     dropped = node.get("Rows Removed by Filter", 0) + node.get("Rows Removed by Index Recheck", 0)
-    return below + round((node["Actual Rows"] + dropped) * node["Actual Loops"])
+    return below + int((node["Actual Rows"] + dropped) * node["Actual Loops"])
 
 
 if __name__ == "__main__":

@@ -68,8 +68,10 @@ def oldest_waiting(owner: User, now: datetime) -> datetime | None:
 
 def page(owner: User, now: datetime, after: str = "", size: int = PAGE) -> QueuePage:
     """The candidates that follow the key `after`; a key that makes no sense starts anew."""
-    rows = _after(waiting(owner, now), after)
-    facts = list(with_details(rows)[: size + 1])
+    # The index finds the rows by itself; joined at once, all that follow would be read and sorted.
+    rows = _after(waiting(owner, now), after).order_by("-conversation_id", "pk")
+    ids = list(rows.values_list("pk", flat=True)[: size + 1])
+    facts = list(with_details(facts_of(owner).filter(pk__in=ids)))
     shown, more = facts[:size], len(facts) > size
     return QueuePage(groups=groups(shown), next_key=key(shown[-1]) if more else "")
 

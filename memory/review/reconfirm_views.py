@@ -104,7 +104,7 @@ def _answer(
     request: DeskRequest, fact: Fact, said: dict[str, Any], snooze: SnoozeForm
 ) -> Answer | None:
     known: dict[str, Any] = {"fact": fact, "actor": audit.person(request.user)}
-    seen = {"seen": request.POST.get("seen", "")}
+    seen: dict[str, Any] = {"seen": request.POST.get("seen", "")}
     when: date | None = said["when"]
     match request.POST.get("answer", ""):
         case "still":

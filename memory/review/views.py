@@ -69,12 +69,13 @@ def _list_page(request: DeskRequest) -> dict[str, Any]:
 def _one_page(request: DeskRequest) -> dict[str, Any]:
     """`at` names a candidate to stand at, where it still waits; `after` what it follows."""
     now, user = timezone.now(), request.user
-    page = queue.page(user, now, after=request.GET.get("after", ""), size=1)
-    at = _uuid(request.GET.get("at", ""))
-    wanted = queue.waiting(user, now).filter(pk=at).first() if at else None
-    if wanted is not None:
-        page = queue.QueuePage(queue.groups([queue.one(wanted).fact]), next_key="")
-    elif not page.cards:
+    at, after = _uuid(request.GET.get("at", "")), request.GET.get("after", "")
+    standing = queue.with_details(queue.waiting(user, now).filter(pk=at))[:1] if at else []
+    page = queue.QueuePage(queue.groups(list(standing)), next_key="")
+    if not page.cards and after:
+        page = queue.page(user, now, after=after, size=1)
+    is_first = not page.cards
+    if is_first:
         page = queue.page(user, now, size=1)
     if not page.cards:
         return {"page": page}
@@ -83,7 +84,7 @@ def _one_page(request: DeskRequest) -> dict[str, Any]:
         "page": page,
         "card": card,
         "next_key": queue.key(card.fact),
-        "previous": queue.before(user, now, card.fact),
+        "previous": None if is_first else queue.before(user, now, card.fact),
     }
 
 
