@@ -65,6 +65,12 @@ class RecallForm(forms.Form):
         help_text="What it would have been told when that day ended. Empty: now.",
     )
 
+    withheld = forms.BooleanField(
+        required=False,
+        label="Also list what recall never looks at",
+        help_text="What waits, was rejected or archived, has expired, or is another assistant's.",
+    )
+
     def __init__(self, owner: User, data: object = None) -> None:
         super().__init__(data, label_suffix="")  # type: ignore[arg-type]
         agents = agents_of(owner).order_by("-is_default", "name", "id")
@@ -120,7 +126,7 @@ def recall_page(request: DeskRequest) -> HttpResponse:
         as_of=asked["as_of"],
     )
     kept_back = []
-    if told.trace.as_of is None:
+    if asked["withheld"] and told.trace.as_of is None:
         kept_back = withheld.look(agent=asked["agent"], message=asked["message"], other_agents=True)
     context = {"form": form, "agent": asked["agent"], "told": told, **_rows(told, kept_back)}
     return render(request, "memory/recall.html", context)

@@ -97,7 +97,8 @@ def page(agent: Agent, **asked: Any) -> str:
 
 
 def test_the_owner_sees_what_is_withheld_from_whom(store: Agent) -> None:
-    shown = page(store)
+    assert places(page(store)) == set()
+    shown = page(store, withheld="on")
     assert TOLD in shown
     assert places(shown) == {*ENDS, OF_ANOTHER}
     assert "Withheld" in shown
