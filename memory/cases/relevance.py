@@ -60,11 +60,16 @@ def any_active() -> Exists:
 
 
 def relevant(
-    *, agent: Agent, message: str, vector: Sequence[float] | None, gate: bool = True
+    *,
+    agent: Agent,
+    message: str,
+    vector: Sequence[float] | None,
+    gate: bool = True,
+    language: str = "",
 ) -> list[Relevant]:
     """Best first; without `gate` also those that no assistant would be told. `vector` is of the
-    message, None where the model is not there."""
-    language = detect_language(message)
+    message, None where the model is not there; `language`, if it is known already."""
+    language = language or detect_language(message)
     config = language_config(language)
     if language != UNKNOWN and not embedding.reads(language):
         vector = None

@@ -23,8 +23,10 @@ def cases_readable_by(agent: Agent) -> QuerySet[Case]:
     for a deleted one reads its cases."""
     if not isinstance(agent, Agent):
         raise TypeError(f"An agent is needed, not {type(agent).__name__}.")
-    inherited = Q(agent__heir=agent) | Q(agent__heir__heir=agent)
-    return cases_of(agent.owner).filter(scope_of(agent) | inherited)
+    readable = scope_of(agent)
+    if readable:  # an empty condition is every case, and would be lost beside others
+        readable |= Q(agent__heir=agent) | Q(agent__heir__heir=agent)
+    return cases_of(agent.owner).filter(readable)
 
 
 def waiting_cases(owner: User) -> QuerySet[Case]:

@@ -27,7 +27,10 @@ def look(reader: Reader, *, any_active: bool) -> tuple[list[Relevant], tuple[Leg
     try:
         with legs.apart():
             found = relevance.relevant(
-                agent=reader.agent, message=reader.query.in_context, vector=_vector(reader)
+                agent=reader.agent,
+                message=reader.query.in_context,
+                vector=_vector(reader),
+                language=reader.query.language,
             )[: relevance.MOST]
         detail = f"{len(found)} that ride along"
     except Exception as error:

@@ -83,6 +83,14 @@ def test_an_agent_that_reads_all_is_told_those_of_the_others(alice, agent, secon
     assert [found.case for found in recall(agent=agent, message=ASKED).cases] == [case]
 
 
+def test_who_stands_for_a_deleted_agent_is_told_its_cases(agent, second_agent):
+    case = case_of(second_agent)
+    assert recall(agent=agent, message=ASKED).cases == ()
+    second_agent.heir, second_agent.retired_at = agent, case.created_at
+    second_agent.save(update_fields=["heir", "retired_at"])
+    assert [found.case for found in recall(agent=agent, message=ASKED).cases] == [case]
+
+
 def test_never_more_than_two_and_never_over_the_budget(agent):
     for n in range(4):
         case_of(
