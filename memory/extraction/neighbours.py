@@ -66,10 +66,15 @@ def neighbourhood(agent: Agent, candidates: Mapping[int, Candidate]) -> Neighbou
     return Neighbourhood(known, near, cosine)
 
 
+def near(scope: QuerySet[Fact], statement: str, language: str) -> list[Neighbour] | None:
+    """The nearest facts of a scope by meaning; None where nothing can tell what is near."""
+    vectors = _vectors([statement]) if embedding.reads(language) else []
+    return _nearest(scope, vectors[0]) if vectors else None
+
+
 def nearest_to(scope: QuerySet[Fact], statement: str, language: str) -> list[Fact]:
     """The facts of a scope that are nearest to a sentence by meaning or words, nearest first."""
-    vectors = _vectors([statement]) if embedding.reads(language) else []
-    by_meaning = [near.fact for near in _nearest(scope, vectors[0])] if vectors else []
+    by_meaning = [one.fact for one in near(scope, statement, language) or ()]
     found = _merge([by_meaning, _by_words(scope, statement, language)])[:PER_LEG]
     rows = scope.in_bulk(found)
     return [rows[pk] for pk in found if pk in rows]

@@ -25,6 +25,7 @@ _CARRIERS = (
 # So much of a word is its stem, roughly: "visited" was said by "visit".
 _STEM = 4
 _PARTS = re.compile(r"\d+")
+_UNSPACED_FROM = "\u0e00"  # Thai is the first of them, see memory.text.words
 
 
 def unsaid(statement: str, said: str, quoted: str, day: date | None, language: str) -> str:
@@ -41,6 +42,14 @@ def unsaid(statement: str, said: str, quoted: str, day: date | None, language: s
     if is_negated(statement, stated) != is_negated(quoted, words(quoted)):
         return "not"
     return _other_word(stated, spoken) if language == "en" else ""
+
+
+def mostly_said(statement: str, said: str) -> bool:
+    """Whether half of the statement's longer words were said, roughly: enough for languages whose
+    words `unsaid` does not compare. Of scripts without spaces every pair of characters counts."""
+    stated = [word for word in words(statement) if len(word) > 3 or word > _UNSPACED_FROM]
+    spoken = {_stem(word) for word in words(said)}
+    return bool(stated) and 2 * sum(_stem(word) in spoken for word in stated) >= len(stated)
 
 
 def names_day(statement: str, day: date | None, precision: Precision) -> bool:
