@@ -136,6 +136,7 @@ def a_row_of_everything(owner: User) -> World:
 # Columns of a second row that must differ from the first for reasons of their own.
 FRESH: dict[str, dict[str, Any]] = {
     "memory_case": {"text_hash": "1" * 64},
+    "memory_forgetrequest": {"state": "overtaken"},
     "memory_profilesentence": {"place": 2},
     "agents_agent": {"slug": "another"},
     "agents_apikey": {"prefix": "rmb_other"},
