@@ -71,12 +71,14 @@ def recall(
     budget: int | None = None,
     as_of: date | None = None,
     withdrawn: bool = True,
+    nonce: str | None = None,
 ) -> Recall:
     """What `agent` is told for `message`; `recent` are the owner's turns before it, oldest first.
 
     `as_of`: what it would have been told when that day ended on the owner's clock, from facts
     alone; with `withdrawn` also by facts that the owner has since forgotten, rejected or sent back
-    to the queue. Raises DayToCome, and ValueError for a conversation of another agent.
+    to the queue. A `nonce` of the caller's has NONCE_CHARACTERS that nobody can guess. Raises
+    DayToCome, and ValueError for a conversation of another agent.
     """
     if conversation is not None and conversation.agent_id != agent.pk:
         raise ValueError("The conversation belongs to another agent.")
@@ -102,15 +104,19 @@ def recall(
     if looked:
         clock.step("cases")
     beside = _Beside(said, known)
-    packed = _pack(
-        reader, seen, beside, budget if budget is not None else chosen or reader.tuning.budget, then
-    )
+    most = budget if budget is not None else chosen or reader.tuning.budget
+    packed = _pack(reader, seen, beside, most, then, nonce or block.new_nonce())
     clock.step("block")
     return _told(reader, (*reports, *report, *looked), seen, beside, packed, clock, then)
 
 
 def _pack(
-    reader: Reader, seen: Seen, beside: _Beside, budget: int, then: datetime | None
+    reader: Reader,
+    seen: Seen,
+    beside: _Beside,
+    budget: int,
+    then: datetime | None,
+    nonce: str,
 ) -> block.Block:
     return block.pack(
         pinned=seen.pinned,
@@ -122,7 +128,7 @@ def _pack(
         quotes_budget=reader.tuning.quotes_budget,
         cases_budget=reader.tuning.cases_budget,
         now=reader.query.now,
-        nonce=block.new_nonce(),
+        nonce=nonce,
         count=tokens.count,
         as_of=then,
     )
