@@ -17,6 +17,7 @@ from conversations.models import Conversation
 from conversations.schemas import Slug
 from memory import figures
 from memory.access import runs_of
+from memory.consolidation import access as consolidation
 from memory.models import DroppedCandidate, ExtractionRun, Fact
 from memory.review import queue
 from memory.scope import facts_of, facts_readable_by
@@ -28,6 +29,8 @@ Row = TypeVar("Row", bound=Model)
 
 
 class TokensOut(BaseModel):
+    """Of one assistant only what its conversations took; else with what consolidation took."""
+
     days: int
     runs: int
     input: int
@@ -95,7 +98,10 @@ def count(scope: Scoped, now: datetime) -> StatsOut:
 
 
 def _tokens(scope: Scoped, now: datetime) -> TokensOut:
-    days = figures.tokens_by_day(scope.runs(), now - TOKENS_OVER)
+    since = now - TOKENS_OVER
+    days = figures.tokens_by_day(scope.runs(), since)
+    if scope.agent is None:
+        days += figures.upkeep_by_day(consolidation.runs_of(scope.owner), since)
     return TokensOut(
         days=TOKENS_OVER.days,
         runs=sum(day.runs for day in days),

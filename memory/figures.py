@@ -8,14 +8,14 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 
-from django.db.models import Count, F, FloatField, Q, QuerySet, Sum
+from django.db.models import BigIntegerField, Count, F, FloatField, Q, QuerySet, Sum
 from django.db.models.fields.json import KT
-from django.db.models.functions import Floor, Least, TruncDay
+from django.db.models.functions import Cast, Floor, Least, TruncDay
 from django.utils import timezone
 
 from agents.models import AuditEvent, User
 from conversations.models import Conversation
-from memory.models import DroppedCandidate, ExtractionRun, Fact
+from memory.models import ConsolidationRun, DroppedCandidate, ExtractionRun, Fact
 from memory.vocabulary import Gate, State
 
 # Upper ends in days of the groups by how long a candidate waits; the last has none.
@@ -101,6 +101,23 @@ def tokens_by_day(rows: QuerySet[ExtractionRun], since: datetime) -> list[Tokens
         .order_by("day")
     )
     return [Tokens(timezone.localdate(day), *sums) for day, *sums in groups]
+
+
+def upkeep_by_day(rows: QuerySet[ConsolidationRun], since: datetime) -> list[Tokens]:
+    """The same of consolidation: its merges, insights, cases and profiles."""
+    groups = (
+        rows.filter(started_at__gte=since, counts__has_key="llm")
+        .order_by()
+        .annotate(day=TruncDay("started_at"))
+        .values_list("day")
+        .annotate(i=_sum_of("input_tokens"), o=_sum_of("output_tokens"), n=Count("pk"))
+        .order_by("day")
+    )
+    return [Tokens(timezone.localdate(day), *sums) for day, *sums in groups]
+
+
+def _sum_of(name: str) -> Sum:
+    return Sum(Cast(KT(f"counts__llm__{name}"), BigIntegerField()), default=0)
 
 
 def states_over_time(

@@ -19,6 +19,7 @@ from agents.models import User
 from conversations.access import conversations_of
 from memory import figures
 from memory.access import runs_of
+from memory.consolidation import access as consolidation
 from memory.extraction import run
 from memory.models import DroppedCandidate
 from memory.pages.fact_list import NO_PROMPT
@@ -111,9 +112,15 @@ def _prompts(facts: figures.Facts) -> Iterator[Row]:
 
 
 def _tokens(owner: User, now: datetime) -> Iterator[Row]:
-    for day in figures.tokens_by_day(runs_of(owner), now - timedelta(days=TOKEN_DAYS)):
-        url = _to("runs", day=day.day.isoformat())
-        yield Row(day.day.isoformat(), [(day.input, url), (day.output, url)])
+    since = now - timedelta(days=TOKEN_DAYS)
+    read = {day.day: day for day in figures.tokens_by_day(runs_of(owner), since)}
+    upkeep = figures.upkeep_by_day(consolidation.runs_of(owner), since)
+    kept = {day.day: day.input + day.output for day in upkeep}
+    for day in sorted(read.keys() | kept.keys()):
+        tokens = read.get(day, figures.Tokens(day, 0, 0, 0))
+        url = _to("runs", day=day.isoformat())
+        cells = [(tokens.input, url), (tokens.output, url)]
+        yield Row(day.isoformat(), [*cells, (kept.get(day, 0), reverse("consolidation"))])
 
 
 def _facts(label: str, count: int, **chosen: str | int) -> Row:

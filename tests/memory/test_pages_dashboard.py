@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from agents.audit import person
 from memory import figures, lifecycle
-from memory.models import DroppedCandidate, Fact, FactUsage
+from memory.models import ConsolidationRun, DroppedCandidate, Fact, FactUsage
 from memory.scope import facts_of
 from memory.vocabulary import Gate, Kind, State
 from tests.factories import MONDAY, ApiKeyFactory, ConversationFactory, FactFactory, MessageFactory
@@ -19,7 +19,11 @@ pytestmark = pytest.mark.django_db
 
 
 def a_memory(agent):
-    """2 active (one told), 1 pending, 1 rejected; a run that dropped one and took tokens."""
+    """2 active (one told), 1 pending, 1 rejected; a run that dropped one and took tokens; a
+    consolidation that took some too."""
+    used = {"calls": 2, "input_tokens": 7, "output_tokens": 3}
+    for counts in ({"llm": used}, {"merge": {"fold": 1}}):
+        ConsolidationRun.objects.create(owner=agent.owner, trigger="daily", counts=counts)
     talk = ConversationFactory.create(agent=agent)
     run = a_run(talk, state="applied", llm_calls=1, input_tokens=90, output_tokens=10)
     for n, state in enumerate((State.ACTIVE, State.ACTIVE, State.PENDING, State.REJECTED)):
@@ -57,7 +61,7 @@ def test_each_figure_leads_to_as_many_rows(alices, alice, agent, bobs_agent):
     assert drop.cells[0][0] == 1
     assert "A dropped one." in alices.get(drop.cells[0][1]).content.decode()
     (tokens,) = context["tokens"]
-    assert [count for count, _ in tokens.cells] == [90, 10]
+    assert [count for count, _ in tokens.cells] == [90, 10, 10]
     assert len(alices.get(tokens.cells[0][1]).context["rows"]) == 1
 
 
@@ -122,7 +126,7 @@ def test_a_program_reads_the_same_numbers(alice, agent, second_agent, api):
     assert stats["facts"] == {"pending": 1, "active": 2, "rejected": 1, "archived": 0}
     assert (stats["waiting"], stats["told"], stats["never_told"]) == (1, 1, 1)
     assert stats["dropped"] == {"credential": 1}
-    assert stats["tokens"] == {"days": 30, "runs": 1, "input": 90, "output": 10}
+    assert stats["tokens"] == {"days": 30, "runs": 2, "input": 97, "output": 13}
     waiting = Fact.objects.get(state=State.PENDING).created_at
     assert stats["oldest_waiting"][:19] == waiting.isoformat()[:19]
 
