@@ -105,9 +105,14 @@ def _resolve(
     route: llm.Route | None,
     meter: Meter,
 ) -> dict[int, Outcome]:
-    """With a reflector and something to compare with, only what it answered may become active."""
+    """With a reflector and something to compare with, only what it answered may become active.
+
+    A candidate beside a sensitive fact waits: the reflector could not compare the two.
+    """
     candidates = {number: answer.candidate for number, answer in passed.items()}
-    around = neighbourhood(window.conversation.agent.acting(), candidates)
+    private = route is None or route.name == llm.PRIVATE
+    agent = window.conversation.agent.acting()
+    around = neighbourhood(agent, candidates, with_sensitive=private)
     decisions = {}
     asked = route is not None and bool(around.known)
     if route is not None:
@@ -116,9 +121,9 @@ def _resolve(
         decisions = reflection.decisions
     return {
         number: resolve(answer, decisions[number], around.known, context)
-        if number in decisions
+        if number in decisions and number not in around.unseen
         else passed_over(answer, context)
-        if asked
+        if asked or number in around.unseen
         else without_reflector(answer, around.cosine.get(number, ()), context)
         for number, answer in passed.items()
     }

@@ -20,6 +20,7 @@ from memory import embedding
 from memory.extraction.schema import Candidate
 from memory.models import Fact, FactEntity
 from memory.policy import Known, Neighbour
+from memory.private import sensitive_among
 from memory.scope import facts_readable_by
 from memory.text import language_config, normalise, words
 from memory.vocabulary import ArchivedReason, Kind, State
@@ -40,14 +41,21 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """`near` and `cosine` are by candidate number; `near` holds handles of `known`."""
+    """`near` and `cosine` are by candidate number; `near` holds handles of `known`.
+
+    `unseen` are the candidates with a neighbour that this route may not see.
+    """
 
     known: tuple[Known, ...] = ()
     near: Mapping[int, list[int]] = field(default_factory=dict)
     cosine: Mapping[int, list[Neighbour]] = field(default_factory=dict)
+    unseen: frozenset[int] = frozenset()
 
 
-def neighbourhood(agent: Agent, candidates: Mapping[int, Candidate]) -> Neighbourhood:
+def neighbourhood(
+    agent: Agent, candidates: Mapping[int, Candidate], *, with_sensitive: bool
+) -> Neighbourhood:
+    """`with_sensitive`: what came from a sensitive conversation may be shown, too."""
     if not candidates:
         return Neighbourhood()
     scope = facts_readable_by(agent).filter(Q(state__in=STATES) | FORGOTTEN)
@@ -59,11 +67,13 @@ def neighbourhood(agent: Agent, candidates: Mapping[int, Candidate]) -> Neighbou
     ]
     ranked = {number: _merge(leg.get(number, []) for leg in legs) for number in candidates}
     pinned = scope.filter(state=State.ACTIVE, pinned=True).values_list("pk", flat=True)[:PINNED]
-    shown = _merge([*ranked.values(), pinned])[:SHOWN]
-    known = _known(scope, shown)
+    found = _merge([*ranked.values(), pinned])
+    hidden = set() if with_sensitive else sensitive_among(agent.owner, found)
+    known = _known(scope, [pk for pk in found if pk not in hidden][:SHOWN])
     handles = {fact.fact: fact.handle for fact in known}
-    near = {n: [handles[pk] for pk in found if pk in handles] for n, found in ranked.items()}
-    return Neighbourhood(known, near, cosine)
+    near = {n: [handles[pk] for pk in rows if pk in handles] for n, rows in ranked.items()}
+    unseen = frozenset(number for number, rows in ranked.items() if hidden.intersection(rows))
+    return Neighbourhood(known, near, cosine, unseen)
 
 
 def near(scope: QuerySet[Fact], statement: str, language: str) -> list[Neighbour] | None:

@@ -30,6 +30,7 @@ from tests.memory.extraction_cases import (
     NO_ROUTE,
     candidate,
     decided,
+    happened,
     marks,
     observed,
     route,
@@ -307,6 +308,29 @@ def test_once_set_only_the_private_route_sees_it(llm, sensitive, settings):
     done = ExtractionRun.objects.get()
     assert (done.state, done.route, done.observer) == ("applied", "private", "local")
     assert Fact.objects.filter(state=State.PENDING, run=done).count() == 1
+
+
+def test_a_fact_from_a_sensitive_conversation_is_shown_on_no_other_route(llm, sensitive, agent):
+    """What is near it waits, for the reflector could not compare the two."""
+    owner = agent.owner
+    FactFactory.create(
+        owner=owner, conversation=sensitive, statement="The user sold the boat in secret.",
+        state=State.ACTIVE,
+    )  # fmt: skip
+    FactFactory.create(owner=owner, statement="The user sold the car.", state=State.ACTIVE)
+    talk = ConversationFactory.create(agent=agent)
+    say(talk, "I sold my boat on the 27th")
+    llm.observer(
+        observed(
+            happened("The user sold the boat on 27 February 2026.", "I sold my boat", "2026-02-27")
+        )
+    )
+    llm.reflector(decided((1, "create", [])))
+    run_once(talk)
+    question = llm.asked("ReflectorReply")[0].user
+    assert "sold the car" in question
+    assert "in secret" not in question
+    assert Fact.objects.get(statement__contains="27 February").state == State.PENDING
 
 
 def test_a_private_route_that_fails_is_no_reason_to_ask_the_other(llm, sensitive, settings):
