@@ -8,10 +8,16 @@ from importlib.metadata import version
 
 from ninja import NinjaAPI
 
+from agents.api import router as accounts
 from config import problems
 from conversations.api import router as conversations
 from memory.api import router as memory
+from memory.api_candidates import router as candidates
+from memory.api_cases import router as cases
+from memory.api_facts import router as facts
 from memory.api_forget import router as forgetting
+from memory.api_remember import router as remembering
+from memory.api_runs import router as runs
 from memory.api_search import router as search
 from memory.api_stats import router as stats
 from memory.api_transfer import router as transfer
@@ -32,3 +38,9 @@ api.add_router("", profile, tags=["memory"])
 api.add_router("", stats, tags=["memory"])
 api.add_router("", transfer, tags=["memory"])
 api.add_router("", forgetting, tags=["memory"])
+api.add_router("", remembering, tags=["memory"])
+api.add_router("", facts, tags=["facts"])
+api.add_router("", candidates, tags=["candidates"])
+api.add_router("", runs, tags=["runs"])
+api.add_router("", cases, tags=["cases"])
+api.add_router("", accounts, tags=["agents, keys and settings"])

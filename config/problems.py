@@ -9,16 +9,25 @@ from django.core.exceptions import RequestDataTooBig
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
+from pydantic import BaseModel
 
+from agents import api as accounts
 from agents import auth, gate
+from agents.assistants import Overtaken
+from agents.keys import KeyRefused
+from agents.models import ApiKey
+from agents.versions import Outdated
 from conversations import ingest, reading
 from conversations.schemas import place_of
-from memory import lifecycle
+from memory import lifecycle, remember
+from memory.api_schemas import BadValidity, FactOut
+from memory.cited import NoSuchMessage
 from memory.purge.plan import OtherPlan
 from memory.purge.requests import TooMany
 from memory.purge.selection import BadSelection
 from memory.recall import as_of
 from memory.transfer.reading import BadFile
+from memory.vocabulary import State
 
 PROBLEM_TYPE = "application/problem+json"
 
@@ -29,10 +38,19 @@ PROBLEMS: tuple[tuple[type[Exception], int, str], ...] = (
     (auth.ScopeMissing, 403, "scope_missing"),
     (auth.NoSuchAgent, 404, "not_found"),
     (auth.AgentUnnamed, 422, "agent_unnamed"),
+    (accounts.NotForKey, 403, "not_allowed"),
+    (accounts.Unfit, 422, "invalid"),
+    (KeyRefused, 422, "invalid"),
+    (Overtaken, 409, "conflict"),
+    (Outdated, 409, "stale"),
     (gate.MemoryOff, 403, "memory_off"),
     (ingest.BadMessage, 422, "invalid"),
     (reading.BadCursor, 422, "invalid"),
     (BadFile, 422, "invalid"),
+    (BadValidity, 422, "invalid"),
+    (remember.BadStatement, 422, "invalid"),
+    (remember.NoSuchFact, 404, "not_found"),
+    (NoSuchMessage, 404, "not_found"),
     (as_of.DayToCome, 422, "invalid"),
     (ingest.NoSuchConversation, 404, "not_found"),
     (ingest.Refused, 409, "conflict"),
@@ -105,10 +123,25 @@ def install(api: NinjaAPI) -> None:
 
 def _handler(status: int, code: str, said: str) -> Handler:
     def handle(request: HttpRequest, error: Exception) -> HttpResponse:
-        more = {"at": error.at} if isinstance(error, ingest.BadMessage) else {}
+        more: dict[str, Any] = {}
+        if isinstance(error, ingest.BadMessage):
+            more = {"at": error.at}
+        elif (current := _current(request, error)) is not None:
+            more = {"current": current.model_dump(mode="json")}
         return problem(status, code, said or str(error), **more)
 
     return handle
+
+
+def _current(request: HttpRequest, error: Exception) -> BaseModel | None:
+    """What is there now in place of what the client saw, for who may see it."""
+    if isinstance(error, Outdated):
+        return error.current
+    if not isinstance(error, lifecycle.Stale | lifecycle.Conflict):
+        return None
+    key = getattr(request, "auth", None)
+    reviews = isinstance(key, ApiKey) and ApiKey.Scope.REVIEW in key.scopes
+    return FactOut.of(error.fact) if reviews or error.fact.state == State.ACTIVE else None
 
 
 def _invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:

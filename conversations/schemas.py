@@ -9,11 +9,13 @@ from pydantic import (
     AwareDatetime,
     BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     model_validator,
 )
 
+from agents.schemas import Slug as Slug
+from agents.schemas import Strict as Strict
+from agents.schemas import written_out
 from conversations import rules
 from conversations.ingest import OUTCOME
 from conversations.models import Message
@@ -23,13 +25,6 @@ BATCH = 500  # messages in one request
 DISCOVERIES = 200  # in one outcome
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
-
-
-def _written_out(value: Any) -> Any:
-    """Numbers are refused: seconds and milliseconds look alike, and both hide the zone."""
-    if not isinstance(value, str) or not _DATE.match(value):
-        raise ValueError("write the time out with its offset: 2026-03-02T09:00:00+02:00")
-    return value
 
 
 def not_ours(source: str) -> str:
@@ -55,11 +50,10 @@ Text = Annotated[str, AfterValidator(rules.storable)]
 Day = Annotated[date, BeforeValidator(_day)]
 Id = Annotated[Text, Field(min_length=1, max_length=rules.ID_LENGTH)]
 Source = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,31}$")]
-Slug = Annotated[str, Field(pattern=r"^[-a-zA-Z0-9_]{1,64}$")]
 Content = Annotated[Text, AfterValidator(rules.content)]
 Title = Annotated[Text, Field(max_length=300)]
 Header = Annotated[Title, Field(min_length=1), AfterValidator(_one_line)]
-Moment = Annotated[AwareDatetime, BeforeValidator(_written_out), AfterValidator(rules.moment)]
+Moment = Annotated[AwareDatetime, BeforeValidator(written_out), AfterValidator(rules.moment)]
 Discovery = Annotated[Text, Field(min_length=1, max_length=4000)]
 Limit = Annotated[int, Field(ge=1, le=500)]
 Zone = Annotated[str, Field(max_length=64), AfterValidator(rules.zone)]
@@ -69,10 +63,6 @@ def place_of(location: tuple[str | int, ...]) -> str:
     """`messages[3].sent_at` from ("messages", 3, "sent_at")."""
     steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in location)
     return "".join(steps).removeprefix(".")
-
-
-class Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid")
 
 
 class MessageIn(Strict):

@@ -206,22 +206,26 @@ def _made_by_person(row: Fact) -> bool:
     return row.origin == Origin.MANUAL or row.created_at == row.reviewed_at
 
 
-def set_pinned(*, fact: Fact, pinned: bool, actor: Actor, reason: str = "") -> Fact:
-    """Raises Conflict when the fact is neither pending nor active, NotAllowed."""
+def set_pinned(
+    *, fact: Fact, pinned: bool, actor: Actor, reason: str = "", seen: str = ""
+) -> Fact:
+    """Raises Conflict when the fact is neither pending nor active, NotAllowed, Stale."""
     with transition(fact.owner, actor, reason):
         need_person(actor, fact.owner)
-        row = in_state(fact, *LIVE)
+        row = in_state(fact, *LIVE, seen=seen)
         row.pinned = pinned
         row.save(update_fields=["pinned"])
         return row
 
 
-def snooze(*, fact: Fact, until: datetime | None, actor: Actor, reason: str = "") -> Fact:
+def snooze(
+    *, fact: Fact, until: datetime | None, actor: Actor, reason: str = "", seen: str = ""
+) -> Fact:
     """Leaves the queue until then; None brings it back now. Raises Conflict when it no longer
-    waits, NotAllowed."""
+    waits, NotAllowed, Stale."""
     with transition(fact.owner, actor, reason):
         need_person(actor, fact.owner)
-        row = in_state(fact, State.PENDING)
+        row = in_state(fact, State.PENDING, seen=seen)
         row.snoozed_until = until
         row.save(update_fields=["snoozed_until"])
         return row

@@ -16,12 +16,13 @@ from agents.gate import MemoryOff, memory_on
 from agents.models import Agent, User
 from memory import lifecycle
 from memory.extraction.neighbours import STATES, nearest_to
+from memory.handwritten import write
 from memory.models import Fact
 from memory.policy.activation import sensitive_reasons
 from memory.review.forms import EVERYBODY, EditForm
 from memory.scope import facts_of
-from memory.text import detect_language, language_config, text_hash
-from memory.vocabulary import Kind, Origin, State, Withheld
+from memory.text import detect_language, text_hash
+from memory.vocabulary import Kind, State, Withheld
 
 # In words for what a person wrote, who knows why they wrote it.
 CAUTIONS = {
@@ -99,29 +100,9 @@ def _mark(form: NewFactForm) -> str:
 
 
 def _save(owner: User, form: NewFactForm) -> Fact:
-    statement = form.cleaned_data["statement"]
     now = timezone.now()
     edit = form.edit(Fact(observed_at=now))
-    draft = lifecycle.Draft(
-        statement=statement,
-        kind=edit.kind,
-        origin=Origin.MANUAL,
-        observed_at=now,
-        language=language_config(detect_language(statement)),
-        tags=edit.tags,
-        valid_from=edit.valid_from,
-        valid_until=edit.valid_until,
-        valid_precision=edit.valid_precision,
-        pinned=edit.pinned,
-    )
-    return lifecycle.propose(
-        owner=owner,
-        agent=form.agent(),
-        draft=draft,
-        actor=person(owner),
-        state=State.ACTIVE,
-        reason="written by hand",
-    )
+    return write(owner=owner, agent=form.agent(), edit=edit, at=now, actor=person(owner))
 
 
 def _page(

@@ -39,6 +39,10 @@ def by_moment(
     return Listing(shown, _key(*places[size - 1]) if len(places) > size else "")
 
 
+def is_key(text: str) -> bool:
+    return _parse(text) is not None
+
+
 def _from(rows: QuerySet[Row], field: str, after: str, *, falling: bool) -> QuerySet[Row]:
     place = _parse(after)
     if place is not None:

@@ -36,7 +36,7 @@ _CHAIN = """
 _NAMED = re.compile(r"(?P<kind>person|key):(?P<id>[0-9a-f-]{36})")
 
 # Columns of the trail that people read; the rest is derived or never changes.
-_SHOWN = {
+SHOWN = {
     "state": "state",
     "archived_reason": "archived because",
     "superseded_by_id": "replaced by",
@@ -50,7 +50,7 @@ _SHOWN = {
     "decayed_at": "confidence lowered",
     "withheld_for": "waits because",
 }
-_MOMENTS = {column for column in _SHOWN if column.endswith(("_at", "_from", "_until"))}
+_MOMENTS = {column for column in SHOWN if column.endswith(("_at", "_from", "_until"))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +81,15 @@ def chain_of(fact: Fact) -> list[Fact]:
 
 def trail_of(fact: Fact) -> list[Step]:
     """Newest first."""
-    events = list(
-        AuditEvent.objects.filter(
-            owner_id=fact.owner_id, table="memory_fact", row_id=str(fact.pk)
-        ).order_by("-id")[:CHAIN_LIMIT]
+    return steps(events_of(fact))
+
+
+def events_of(fact: Fact) -> list[AuditEvent]:
+    """Newest first."""
+    rows = AuditEvent.objects.filter(
+        owner_id=fact.owner_id, table="memory_fact", row_id=str(fact.pk)
     )
-    return steps(events)
+    return list(rows.order_by("-id")[:CHAIN_LIMIT])
 
 
 def steps(events: Sequence[AuditEvent]) -> list[Step]:
@@ -123,7 +126,7 @@ def _action(event: AuditEvent) -> str:
 def _changes(before: dict[str, Any], after: dict[str, Any]) -> list[Change]:
     return [
         Change(label, _text(column, before.get(column)), _text(column, after.get(column)))
-        for column, label in _SHOWN.items()
+        for column, label in SHOWN.items()
         if column in after and before.get(column) != after[column]
     ]
 
