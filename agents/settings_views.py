@@ -11,7 +11,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from agents import gate, keys
+from agents import gate, keys, readings
 from agents.access import agents_of, key_of, keys_of
 from agents.audit import acting, person
 from agents.desk import DeskRequest, desk
@@ -186,5 +186,7 @@ def _page(
         "plaintext": plaintext,
         "mode": settings.MEMORY_MODE,
         "is_on": gate.allowed(settings.MEMORY_MODE, row.memory_enabled),
+        "readings": readings.readings_of(request.user),
+        "most_readings": readings.SHOWN,
     }
     return render(request, "agents/settings.html", context, status=status)

@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from agents import long_lists
 from agents.models import TextAccess, User
+from agents.readings import note
 from memory.models import Fact
 from memory.vocabulary import State
 from tests.factories import AgentFactory, FactFactory, UserFactory
@@ -110,6 +111,30 @@ def test_that_somebody_read_is_neither_changed_nor_forgotten(desk, boss, hers):
         TextAccess.objects.update(rows=0)
     with pytest.raises(ProgrammingError), transaction.atomic():
         TextAccess.objects.all()._raw_delete("default")
+
+
+def test_owners_see_in_their_settings_who_read_what_and_nobody_elses_readings(
+    client, boss, hers, alice, bob
+):
+    boss.user_permissions.add(may_read())
+    client.force_login(boss)
+    FactFactory.create(owner=alice, agent=None)
+    FactFactory.create(owner=alice, agent=None)
+    told(client)
+    other = UserFactory.create(username="curious", is_staff=True, is_superuser=True)
+    note(reader=other, table="conversations_message", owners=[bob.pk])
+
+    def page_of(user: User) -> str:
+        client.force_login(user)
+        return " ".join(told(client, "settings").split())
+
+    assert "<strong>boss</strong> read 1 fact <time" in page_of(hers.owner)
+    assert "<strong>boss</strong> read 2 facts <time" in page_of(alice)
+    his = page_of(bob)
+    assert "<strong>curious</strong> read 1 message <time" in his
+    assert "boss" not in his
+    assert "curious" not in page_of(alice)
+    assert "<li>Nobody.</li>" in page_of(boss)
 
 
 def test_a_list_counts_no_further_than_it_must(desk, boss, monkeypatch):
