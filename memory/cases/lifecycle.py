@@ -6,7 +6,7 @@ and revision it starts from, told to the audit trail; the database refuses the r
 
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from agents.audit import Actor, acting
 from agents.gate import require_on
@@ -219,7 +219,9 @@ def _move(case: Case, to: State, **changes: Any) -> Case:
 
 
 def _same(owner: User, agent: Agent, digest: str) -> QuerySet[Case]:
-    return Case.objects.filter(owner=owner, agent=agent, text_hash=digest)
+    """Of the agent and of the deleted ones that it stands for."""
+    its = Q(agent=agent) | Q(agent__heir=agent)
+    return Case.objects.filter(its, owner=owner, text_hash=digest)
 
 
 def _refuse_twin(case: Case) -> None:

@@ -25,7 +25,7 @@ def cases_readable_by(agent: Agent) -> QuerySet[Case]:
         raise TypeError(f"An agent is needed, not {type(agent).__name__}.")
     readable = scope_of(agent)
     if readable:  # an empty condition is every case, and would be lost beside others
-        readable |= Q(agent__heir=agent) | Q(agent__heir__heir=agent)
+        readable |= Q(agent__heir=agent)
     return cases_of(agent.owner).filter(readable)
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from django.db.models import Q
 from django.utils import timezone
 
 from agents.audit import Actor
@@ -21,7 +22,7 @@ from memory.lifecycle.rows import (
     transition,
 )
 from memory.lifecycle.values import NotAllowed
-from memory.models import Fact
+from memory.models import Case, Fact
 from memory.vocabulary import ArchivedReason, State
 
 
@@ -29,14 +30,16 @@ from memory.vocabulary import ArchivedReason, State
 class Moved:
     active: int
     pending: int
+    cases: int
     keys: int
 
 
 def retire(*, agent: Agent, heir: Agent, actor: Actor, reason: str = "") -> Moved:
     """Active facts of `agent` are superseded by copies that `heir` reads; pending ones wait there.
 
-    What was rejected or archived stays as it is, on record, as do its conversations; what is
-    learned from these goes to the heir. Its keys are revoked. Raises NotAllowed, AtCap.
+    What was rejected or archived stays as it is, on record, as do its conversations and cases: the
+    heir reads these, and what is learned from now on goes to it, also for agents that had gone
+    before and named this one. Its keys are revoked. Raises NotAllowed, AtCap.
     """
     owner = agent.owner
     with transition(owner, actor, reason):
@@ -49,11 +52,14 @@ def retire(*, agent: Agent, heir: Agent, actor: Actor, reason: str = "") -> Move
         pending = _facts(row, State.PENDING)
         for fact in pending:
             _wait_there(fact, heir)
+        its = Q(agent=row) | Q(agent__heir=row)
+        cases = Case.objects.filter(its, owner=owner, state__in=LIVE).count()
         now = timezone.now()
         keys = ApiKey.objects.filter(agent=row, revoked_at__isnull=True).update(revoked_at=now)
         row.retired_at, row.heir = now, heir
         row.save(update_fields=["retired_at", "heir"])
-        return Moved(len(active), len(pending), keys)
+        Agent.objects.filter(owner=owner, heir=row).update(heir=heir)
+        return Moved(len(active), len(pending), cases, keys)
 
 
 def _checked(owner: User, agent: Agent, heir: Agent) -> Agent:
