@@ -7,7 +7,7 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip --disable-pip-version-check install --quiet
 
-.PHONY: up venv test check format bench-quality bench-precision bench-latency bench-latency-1m
+.PHONY: up venv test check format bench-quality bench-precision bench-years bench-latency bench-latency-1m
 
 up: $(VENV)/.installed
 	@exec $(RUN) manage.py up
@@ -32,7 +32,7 @@ format: $(VENV)/.installed-dev
 	$(VENV)/bin/djlint templates --reformat --quiet
 
 # Benches read sample data from $$REMEMBRANCER_DATA. Peers live in an environment of their own.
-bench-quality bench-precision: $(VENV)/.installed
+bench-quality bench-precision bench-years: $(VENV)/.installed
 	@$(RUN) -m bench.$(@:bench-%=%)
 
 # Makes all that it reads. A million facts take longer and are apart.

@@ -27,7 +27,7 @@ from memory.vocabulary import Kind, Origin, Precision, State, Tag, Withheld
 STAGE = "merge"
 FOLD, PROPOSE, OFFER, APART, GROUP = "fold", "propose", "offer", "keep_apart", "group"
 # Facts looked at in one run; the next one goes on behind them, and starts anew at the end.
-LOOKED_AT = 500
+LOOKED_AT = 200
 # Of proposals and of offers: in one run, and waiting at a time, so that neither floods the owner.
 PER_RUN, WAITING = 3, 10
 OPEN_FOR = timedelta(days=30)

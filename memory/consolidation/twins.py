@@ -4,19 +4,31 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Count, Func, QuerySet, TextField
 
 from agents.models import User
 from memory.models import CorrectionTarget, Fact
 from memory.text.literal import telling_words
 
+# Coarser than telling_words, so that the few that may be twins are found without reading all.
+_BARE = (
+    r"regexp_replace(regexp_replace(lower(normalize(%(expressions)s, NFKC)),"
+    r" '\m(the|a|an)\M', '', 'g'), '[^[:alnum:]]+', '', 'g')"
+)
 _READ = ("agent_id", "kind", "statement", "language", "valid_from", "valid_until")
 
 
 def twins(facts: QuerySet[Fact], aims: Mapping[UUID, Hashable]) -> Iterator[tuple[UUID, UUID]]:
     """(older, newer), each newer one once. `aims`: only facts with the same are twins."""
+    bare = facts.annotate(bare=Func("statement", template=_BARE, output_field=TextField()))
+    several = bare.order_by().values("bare").annotate(times=Count("pk")).filter(times__gt=1)
     first: dict[Hashable, UUID] = {}
-    for fact in facts.order_by("created_at", "pk").only(*_READ).iterator(2000):
+    for fact in (
+        bare.filter(bare__in=several.values("bare"))
+        .order_by("created_at", "pk")
+        .only(*_READ)
+        .iterator(2000)
+    ):
         words = telling_words(fact.statement, fact.language)
         place = (fact.agent_id, fact.kind, fact.language, fact.valid_from, fact.valid_until)
         older = first.setdefault((place, words, aims.get(fact.pk)), fact.pk)
