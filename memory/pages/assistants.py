@@ -5,16 +5,17 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import messages
-from django.db import IntegrityError, transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_POST
 
 from agents.access import agent_of, agents_of, keys_of
-from agents.audit import acting, person
+from agents.assistants import Overtaken, Wanted, faults, slug_of, store
+from agents.audit import Actor, person
 from agents.desk import DeskRequest, desk
 from agents.models import Agent, User
+from memory.cases.lifecycle import LIVE
+from memory.cases.scope import cases_of
 from memory.lifecycle import LifecycleError
 from memory.lifecycle.retire import retire
 from memory.scope import facts_of
@@ -47,29 +48,23 @@ class AgentForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data
-        slug = (values.get("slug") or slugify(values.get("name", ""))[:64]).lower()
-        if not slug:
-            self.add_error("slug", "Give it a short name of Latin letters.")
-        taken = Agent.objects.filter(owner=self.row.owner_id, slug=slug).exclude(pk=self.row.pk)
-        if slug and taken.exists():
-            self.add_error("slug", f"{slug} is taken, perhaps by one that was deleted.")
-        if values.get("reads") == Agent.Reads.ALL and not values.get("is_default"):
-            self.add_error("reads", "Only the default assistant may read every fact.")
+        slug = (values.get("slug") or slug_of(values.get("name", ""))).lower()
+        for field, fault in faults(self.row, self._wanted(values | {"slug": slug})).items():
+            self.add_error(field, fault)
         return values | {"slug": slug}
 
-    def store(self) -> Agent:
-        """One default at a time: the one that was it gives way, and reads everything no more."""
-        values = self.cleaned_data
-        if values["is_default"] and not self.row.is_default:
-            old = agents_of(self.row.owner).filter(is_default=True).first()
-            if old is not None:
-                narrower = Agent.Reads.OWN_AND_GLOBAL if old.reads == Agent.Reads.ALL else old.reads
-                old.is_default, old.reads = False, narrower
-                old.save(update_fields=["is_default", "reads"])
-        for name in ("name", "slug", "reads", "is_default"):
-            setattr(self.row, name, values[name])
-        self.row.save()
-        return self.row
+    def store(self, actor: Actor, what: str) -> Agent:
+        """Raises Overtaken."""
+        wanted = self._wanted(self.cleaned_data)
+        return store(row=self.row, wanted=wanted, actor=actor, reason=f"assistant {what}")
+
+    def _wanted(self, values: dict[str, Any]) -> Wanted:
+        return Wanted(
+            name=values.get("name") or "",
+            slug=values["slug"],
+            reads=values.get("reads") or "",
+            is_default=bool(values.get("is_default")),
+        )
 
 
 class HeirForm(forms.Form):
@@ -121,7 +116,8 @@ def delete(request: DeskRequest, agent_id: UUID) -> HttpResponse:
     messages.success(
         request,
         f"“{row.name}” is deleted. {heir.name} has its {moved.active} active and"
-        f" {moved.pending} pending facts; {moved.keys} keys are revoked.",
+        f" {moved.pending} pending facts, and its {moved.cases} cases;"
+        f" {moved.keys} keys are revoked.",
     )
     return redirect("settings")
 
@@ -129,10 +125,9 @@ def delete(request: DeskRequest, agent_id: UUID) -> HttpResponse:
 def _stored(owner: User, form: AgentForm, what: str) -> bool:
     """False where another tab took the short name meanwhile."""
     try:
-        with transaction.atomic(), acting(person(owner), f"assistant {what}"):
-            form.store()
-    except IntegrityError:
-        form.add_error(None, "Somebody changed the assistants meanwhile. Look at them again.")
+        form.store(person(owner), what)
+    except Overtaken as refusal:
+        form.add_error(None, str(refusal))
         return False
     return True
 
@@ -152,6 +147,7 @@ def _show(
         "heir": heir or HeirForm(row),
         "active": facts.filter(state=State.ACTIVE).count(),
         "pending": facts.filter(state=State.PENDING).count(),
+        "cases": cases_of(request.user).filter(agent=row, state__in=LIVE).count(),
         "keys": keys_of(request.user).filter(agent=row, revoked_at__isnull=True).count(),
         "problem": problem,
     }

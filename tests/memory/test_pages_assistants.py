@@ -1,13 +1,25 @@
 """Assistants are made, renamed and deleted; what a deleted one knew goes to its heir."""
 
+import dataclasses
+
 import pytest
 from django.urls import reverse
 
+from agents.audit import POLICY, person
 from agents.models import Agent, ApiKey
+from memory.cases import lifecycle as case_lifecycle
+from memory.cases.scope import cases_readable_by
+from memory.cases.values import CaseDraft, SameCase
 from memory.models import Fact
 from memory.scope import facts_readable_by
 from memory.vocabulary import State
-from tests.factories import ApiKeyFactory, ConversationFactory, FactFactory
+from tests.factories import (
+    AgentFactory,
+    ApiKeyFactory,
+    CaseFactory,
+    ConversationFactory,
+    FactFactory,
+)
 from tests.memory.candidates import candidate
 from tests.memory.pages import text
 
@@ -82,7 +94,6 @@ def test_what_both_knew_is_there_once(alices, agent, second_agent):
 
 
 def test_a_correction_follows_what_it_corrects(alices, agent, second_agent):
-    from agents.audit import POLICY
     from memory import lifecycle
     from memory.vocabulary import Kind, Origin
     from tests.factories import MONDAY
@@ -105,6 +116,40 @@ def test_its_conversations_stay_and_teach_the_heir(alices, agent, second_agent):
     talk = type(talk).objects.get(pk=talk.pk)
     assert talk.agent == second_agent
     assert talk.agent.acting() == agent
+
+
+def test_its_cases_are_told_to_the_heir_and_to_the_heirs_heir(alices, alice, agent, second_agent):
+    last = AgentFactory.create(owner=alice, slug="last", name="Last")
+    talk = ConversationFactory.create(agent=second_agent)
+    told = CaseFactory.create(conversation=talk, state=State.ACTIVE, goal="Mend the roof.")
+    waits = CaseFactory.create(conversation=talk, goal="Mend the fence.")
+    here = ConversationFactory.create(agent=agent)
+    other = CaseFactory.create(conversation=here, state=State.ACTIVE, goal="Paint the boat.")
+    assert "2 cases" in text(alices, "assistant", second_agent.pk)
+    for row, heir in ((second_agent, last), (last, agent)):
+        assert delete(alices, row, heir).status_code == 302
+        assert {told, waits} <= set(cases_readable_by(heir))
+        assert "its 2 cases" in text(alices, "settings")
+    assert set(cases_readable_by(agent)) == {told, waits, other}
+    assert Agent.objects.get(pk=second_agent.pk).heir == agent
+
+
+def test_what_was_rejected_before_it_was_deleted_is_not_proposed_to_the_heir(
+    alices, alice, agent, second_agent
+):
+    talk = ConversationFactory.create(agent=second_agent)
+    case = CaseFactory.create(conversation=talk)
+    case_lifecycle.reject(case=case, actor=person(alice))
+    delete(alices, second_agent, agent)
+    fields = [field.name for field in dataclasses.fields(CaseDraft)]
+    values = {name: getattr(case, name) for name in fields if hasattr(case, name)}
+    values |= {"conversation": type(talk).objects.get(pk=talk.pk), "sources": (), "cited": set()}
+    draft = CaseDraft(**values)
+    assert draft.agent == agent
+    with pytest.raises(SameCase):
+        case_lifecycle.propose(draft=draft, actor=POLICY)
+    other = dataclasses.replace(draft, goal="Mend another thing.")
+    assert case_lifecycle.propose(draft=other, actor=POLICY).agent == agent
 
 
 def test_a_deleted_one_speaks_no_more(alices, agent, second_agent, api):
