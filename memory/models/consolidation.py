@@ -82,6 +82,7 @@ class ConsolidationRun(models.Model):
         for stage, actions in self.counts.items():
             if stage != "llm":
                 totals.update(actions)
+        totals.pop("nothing", None)
         return ", ".join(f"{n} {action.replace('_', ' ')}" for action, n in totals.items())
 
 
