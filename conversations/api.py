@@ -16,6 +16,8 @@ from conversations.schemas import (
     ConversationPage,
     ConversationsAsked,
     DueOut,
+    ExcludedOut,
+    ExcludeIn,
     ExtractIn,
     Id,
     MessageOut,
@@ -97,6 +99,23 @@ def extract(request: KeyRequest, external_id: Id, asked: ExtractIn | None = None
     due = bool(conversation.due_trigger)
     told = DueOut(conversation=external_id, due=due, unread=_unread(conversation))
     return Status(202, told)
+
+
+@router.post(
+    "/conversations/{external_id}/exclude",
+    auth=INGEST,
+    response=ExcludedOut,
+    operation_id="exclude_conversation",
+    summary="Learn nothing more from a conversation, for good",
+)
+def exclude(request: KeyRequest, external_id: Id, asked: ExcludeIn | None = None) -> ExcludedOut:
+    """It is read-only from then on: searched and recalled into, never read for facts. What was
+    learned from it before stays; forget that apart. There is no way back."""
+    asked = asked or ExcludeIn()
+    row = ingest.exclude(
+        agent=agent_for(request.auth, asked.agent), source=asked.source, external_id=external_id
+    )
+    return ExcludedOut(conversation=external_id, excluded=True, passed_over=_unread(row))
 
 
 @router.post(

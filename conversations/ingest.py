@@ -24,6 +24,7 @@ __all__ = [
     "Refused",
     "Stored",
     "compact",
+    "exclude",
     "outcome",
     "request_extraction",
     "store_messages",
@@ -133,6 +134,25 @@ def request_extraction(*, agent: Agent, source: str, external_id: str) -> Conver
             raise Refused("This conversation is read-only: nothing is learned from it.")
         _try_afresh(conversation)
         _make_due(conversation, DUE_REQUEST)
+    return conversation
+
+
+def exclude(*, agent: Agent, source: str, external_id: str) -> Conversation:
+    """Nothing more is learned from it, for good: what is unread is passed over, what is being read
+    just now is not applied. What was learned before stays. Also while memory is off.
+
+    Raises NoSuchConversation.
+    """
+    with transaction.atomic():
+        conversation = _locked(agent, source, external_id)
+        conversation.read_only = True
+        conversation.due_trigger, conversation.last_error = "", ""
+        conversation.attempts, conversation.next_attempt_at, conversation.stuck_at = 0, None, None
+        conversation.save(
+            update_fields=[
+                "read_only", "due_trigger", "last_error", "attempts", "next_attempt_at", "stuck_at"
+            ]
+        )  # fmt: skip
     return conversation
 
 

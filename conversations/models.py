@@ -10,7 +10,7 @@ from pgvector.django import VectorField
 
 from agents.models import Agent, ApiKey, User, new_id
 from agents.triggers import fixed, kept
-from conversations.triggers import MESSAGE_INDEX, PASSAGE_INDEX
+from conversations.triggers import MESSAGE_INDEX, PASSAGE_INDEX, READ_ONLY_FOR_GOOD
 
 
 class Import(models.Model):
@@ -59,7 +59,7 @@ class Conversation(models.Model):
     source = models.CharField(max_length=32)
     external_id = models.CharField(max_length=200)
     title = models.CharField(max_length=300, blank=True)
-    # Recalled into, never learned from (automations, temporary chats).
+    # Recalled into, never learned from (automations, temporary chats). May begin later, never end.
     read_only = models.BooleanField(default=False)
     # Only the private model route may see it.
     sensitive = models.BooleanField(default=False)
@@ -140,7 +140,6 @@ class Conversation(models.Model):
                 "agent",
                 "source",
                 "external_id",
-                "read_only",
                 "sensitive",
                 "imported_by",
                 "client",
@@ -148,6 +147,7 @@ class Conversation(models.Model):
                 name="conversation_fixed",
                 message="Identity and promises of a conversation are fixed at its creation.",
             ),
+            READ_ONLY_FOR_GOOD,
         ]
 
     def __str__(self) -> str:

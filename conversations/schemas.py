@@ -177,6 +177,19 @@ class DueOut(BaseModel):
     unread: int
 
 
+class ExcludeIn(Strict):
+    agent: Slug | None = None
+    source: Source = "api"
+
+
+class ExcludedOut(BaseModel):
+    """`passed_over`: so many messages were unread, and stay so."""
+
+    conversation: str
+    excluded: bool
+    passed_over: int
+
+
 class CompactOut(BaseModel):
     stored: bool
     conversation: str

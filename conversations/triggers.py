@@ -32,3 +32,15 @@ PASSAGE_INDEX = [
         condition=pgtrigger.Q(old__text__df=pgtrigger.F("new__text")),
     ),
 ]
+
+# A client may say later that nothing more is to be learned; nobody takes that back.
+READ_ONLY_FOR_GOOD = pgtrigger.Trigger(
+    name="conversation_read_only_for_good",
+    when=pgtrigger.Before,
+    operation=pgtrigger.Update,
+    condition=pgtrigger.Q(old__read_only=True, new__read_only=False),
+    func="""
+        RAISE EXCEPTION 'A conversation that is read-only stays so.'
+            USING ERRCODE = 'restrict_violation';
+    """,
+)

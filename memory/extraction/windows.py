@@ -67,8 +67,11 @@ class Window:
 
 
 def next_window(conversation: Conversation, up_to: int | None = None) -> Window | None:
-    """Reads the conversation's marks anew. None when everything, or all up to a seq, was read."""
-    conversation.refresh_from_db(fields=["cursor_seq", "last_seq"])
+    """Reads the conversation's marks anew. None when everything, or all up to a seq, was read, or
+    nothing may be."""
+    conversation.refresh_from_db(fields=["cursor_seq", "last_seq", "read_only"])
+    if conversation.read_only:
+        return None
     return window_after(conversation, conversation.cursor_seq, up_to)
 
 
@@ -93,7 +96,10 @@ def window_after(
 
 
 def still_stands(window: Window) -> bool:
-    """Whether every message that was read is still to be read: not purged, not off the branch."""
+    """Whether every message that was read is still to be read: not purged, not off the branch, and
+    the conversation not excluded."""
+    if Conversation.objects.filter(pk=window.conversation.pk, read_only=True).exists():
+        return False
     read = [message.pk for message in window.numbered.values()]
     return _readable(window.conversation).filter(pk__in=read).count() == len(read)
 

@@ -313,7 +313,6 @@ def test_a_conversation_keeps_its_identity_and_its_promises(alice: User) -> None
         {"agent_id": other.pk},
         {"source": "x"},
         {"external_id": "x"},
-        {"read_only": True},
         {"sensitive": True},
         {"created_at": MONDAY},
         {"id": alice.pk},
@@ -323,6 +322,12 @@ def test_a_conversation_keeps_its_identity_and_its_promises(alice: User) -> None
     for mark in ("cursor_seq", "compacted_seq"):
         with refused("in_range"):
             update(conversation, **{mark: 1})
+    with allowed():
+        update(conversation, read_only=True)
+    conversation.read_only = True
+    conversation.save(update_fields=["read_only"])
+    with refused("stays so"):
+        update(conversation, read_only=False)
 
 
 def test_a_key_never_learns_to_do_more(alice: User, agent: Agent) -> None:
