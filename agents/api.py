@@ -299,8 +299,9 @@ def read_key(request: KeyRequest, key_id: UUID) -> KeyOut:
     operation_id="add_key",
     summary="Make a key that may do no more than this one",
 )
-def add_key(request: KeyRequest, asked: KeyIn) -> Status[MadeKeyOut]:
+def add_key(request: KeyRequest, asked: KeyIn, response: HttpResponse) -> Status[MadeKeyOut]:
     """The key itself is in this answer and nowhere else."""
+    response["Cache-Control"] = "no-store"
     key = request.auth
     any_agent = key.agent is None and asked.agent is None
     _refuse_more(key, asked.scopes, asked.expires_at)

@@ -4,7 +4,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest
 from ninja.security import HttpBearer
 
-from agents import keys
+from agents import keys, limits, replies
 from agents.models import Agent, ApiKey
 
 
@@ -31,7 +31,10 @@ class KeyRequest(HttpRequest):
 
 
 class KeyAuth(HttpBearer):
-    """The key's owner becomes `request.user`, so that a cookie that came along counts nothing."""
+    """The key's owner becomes `request.user`, so that a cookie that came along counts nothing.
+
+    Raises ScopeMissing, TooManyCalls and what `replies.claim` does.
+    """
 
     def __init__(self, scope: ApiKey.Scope) -> None:
         super().__init__()
@@ -42,6 +45,10 @@ class KeyAuth(HttpBearer):
         request.user = key.owner if key else AnonymousUser()
         if key is not None and self.scope not in key.scopes:
             raise ScopeMissing(f"This key lacks the scope {self.scope}.")
+        # A chat that passes through is the other server's to limit and to answer.
+        if key is not None and self.scope != ApiKey.Scope.PROXY:
+            limits.count(key, limits.kind_of(self.scope, request.method or ""))
+            replies.claim(request, key)
         return key
 
 

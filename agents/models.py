@@ -335,3 +335,60 @@ class TextAccess(models.Model):
 
     def __str__(self) -> str:
         return f"{self.reader_id} read {self.rows} of {self.table}"
+
+
+class CallCount(models.Model):
+    """How many calls of a kind a key made in a minute: one row that is counted on (limits.py).
+
+    The table is unlogged: after a crash of the database everybody starts anew.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    client = models.ForeignKey(
+        ApiKey, on_delete=models.PROTECT, related_name="+", db_constraint=False
+    )
+    kind = models.CharField(max_length=8)
+    # Since 1970.
+    minute = models.BigIntegerField()
+    calls = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["owner", "client", "kind"], name="callcount_key_kind"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.calls} {self.kind} of {self.client_id}"
+
+
+class StoredReply(models.Model):
+    """What a call with an Idempotency-Key was answered, for a day (replies.py)."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    client = models.ForeignKey(
+        ApiKey, on_delete=models.PROTECT, related_name="+", db_constraint=False
+    )
+    # Keyed hashes of the client's word for the call and of the call itself.
+    name_digest = models.CharField(max_length=64)
+    call_digest = models.CharField(max_length=64)
+    created_at = models.DateTimeField(default=timezone.now)
+    # Null until the call is done.
+    status = models.PositiveSmallIntegerField(null=True)
+    headers = models.JSONField(default=dict)
+    body = models.TextField(default="", blank=True)
+    # Not where it holds a secret, or where something of the owner's was purged meanwhile.
+    kept = models.BooleanField(default=False)
+    purged = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["owner", "client", "name_digest"], name="storedreply_key_name"
+            ),
+        ]
+        indexes = [models.Index(fields=["created_at"], name="storedreply_age")]
+
+    def __str__(self) -> str:
+        return f"reply {self.pk}"

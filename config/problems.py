@@ -12,7 +12,7 @@ from ninja.errors import AuthenticationError, HttpError, ValidationError
 from pydantic import BaseModel
 
 from agents import api as accounts
-from agents import auth, gate
+from agents import auth, gate, limits, replies
 from agents.assistants import Overtaken
 from agents.keys import KeyRefused
 from agents.models import ApiKey
@@ -38,6 +38,11 @@ PROBLEMS: tuple[tuple[type[Exception], int, str], ...] = (
     (auth.ScopeMissing, 403, "scope_missing"),
     (auth.NoSuchAgent, 404, "not_found"),
     (auth.AgentUnnamed, 422, "agent_unnamed"),
+    (limits.TooManyCalls, 429, "too_many_calls"),
+    (replies.BadName, 422, "invalid"),
+    (replies.OtherCall, 422, "other_call"),
+    (replies.StillRunning, 409, "still_running"),
+    (replies.ReplyGone, 409, "reply_gone"),
     (accounts.NotForKey, 403, "not_allowed"),
     (accounts.Unfit, 422, "invalid"),
     (KeyRefused, 422, "invalid"),
@@ -117,6 +122,7 @@ def install(api: NinjaAPI) -> None:
     handlers[ValidationError] = _invalid
     handlers[AuthenticationError] = _unauthenticated
     handlers[HttpError] = _http_error
+    handlers[replies.Replay] = _replayed
     for kind, handler in handlers.items():
         api.add_exception_handler(kind, handler)
 
@@ -128,7 +134,10 @@ def _handler(status: int, code: str, said: str) -> Handler:
             more = {"at": error.at}
         elif (current := _current(request, error)) is not None:
             more = {"current": current.model_dump(mode="json")}
-        return problem(status, code, said or str(error), **more)
+        told = problem(status, code, said or str(error), **more)
+        if isinstance(error, limits.TooManyCalls | replies.StillRunning):
+            told["Retry-After"] = str(getattr(error, "wait", 1))
+        return told
 
     return handle
 
@@ -164,6 +173,10 @@ def _unauthenticated(request: HttpRequest, error: AuthenticationError) -> HttpRe
     response = problem(401, "unauthenticated", detail)
     response["WWW-Authenticate"] = "Bearer"
     return response
+
+
+def _replayed(request: HttpRequest, error: replies.Replay) -> HttpResponse:
+    return replies.replayed(error.reply)
 
 
 def _http_error(request: HttpRequest, error: HttpError) -> HttpResponse:

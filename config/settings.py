@@ -63,6 +63,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "agents.middleware.AuditContext",
+    "agents.replies.Replies",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -239,3 +240,6 @@ DEFAULT_FROM_EMAIL = env.str("MAIL_FROM", default="") or "remembrancer@localhost
 
 # A batch of messages near their limit of 1 MB each.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10_000_000
+# That a key may make of each kind: reading, writing, recall. 0: any number.
+API_CALLS_PER_MINUTE = strict_int(env, "API_CALLS_PER_MINUTE", default=1200)
+

@@ -5,7 +5,7 @@ from uuid import UUID
 from celery import shared_task
 from django.utils import timezone
 
-from agents import audit
+from agents import audit, replies
 from memory import heartbeat
 from memory.extraction import due
 from memory.extraction.run import extract_if_due
@@ -36,6 +36,7 @@ EXPIRES = 55
 def sweep() -> int:
     """Each minute: starts one conversation per owner that has something due."""
     heartbeat.beat()
+    replies.drop_old()
     found = due.sweep(timezone.now())
     for conversation_id in found:
         extract_conversation.apply_async((str(conversation_id),), expires=EXPIRES)

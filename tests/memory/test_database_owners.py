@@ -7,7 +7,7 @@ from django.apps import apps
 from django.db import connection, models
 from django.utils import timezone
 
-from agents.models import User, new_id
+from agents.models import CallCount, StoredReply, User, new_id
 from conversations.models import (
     Import,
     IndexedPassage,
@@ -96,6 +96,8 @@ def a_row_of_everything(owner: User) -> World:
     rows: list[models.Model] = [
         consolidation,
         ConsolidationChange.objects.create(**mine, run=consolidation, at=MONDAY),
+        CallCount.objects.create(**mine, client=key, kind="read", minute=1, calls=1),
+        StoredReply.objects.create(**mine, client=key, name_digest="x", call_digest="x"),
         agent, key, imported, conversation, message, run, old, entity,
         passage,
         IndexedPassage.objects.get(passage=passage),
@@ -140,6 +142,8 @@ FRESH: dict[str, dict[str, Any]] = {
     "memory_profilesentence": {"place": 2},
     "agents_agent": {"slug": "another"},
     "agents_apikey": {"prefix": "rmb_other"},
+    "agents_callcount": {"kind": "write"},
+    "agents_storedreply": {"name_digest": "y"},
     "conversations_conversation": {"external_id": "another"},
     "conversations_message": {"client_id": "another", "seq": 99},
     "conversations_passage": {"text_hash": "1" * 64},

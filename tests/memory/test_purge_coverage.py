@@ -20,6 +20,7 @@ PLAIN = listed(
 # What a purge reaches.
 SAID = {
     "agents_auditevent": {"before", "after", "reason"},
+    "agents_storedreply": {"body"},
     "conversations_conversation": {"title", "last_error"},
     "conversations_import": {"file_name"},
     "conversations_message": {"content", "speaker"},
@@ -53,6 +54,7 @@ FOLLOWS = {
 # a refusal in the application's words; why a run of consolidation did something, told without text.
 OTHER = {
     "agents_agent": {"name"},
+    "agents_storedreply": {"headers", "name_digest", "call_digest"},
     "agents_apikey": {"name", "digest"},
     "agents_user": {"password", "username", "first_name", "last_name", "email"},
     "memory_bulkitem": {"why"},
