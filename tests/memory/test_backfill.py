@@ -267,6 +267,20 @@ def test_ctrl_c_stops_after_the_window_and_the_next_run_goes_on(
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+def test_a_stopped_run_goes_on_with_the_owners_other_conversations(
+    llm: ScriptedLlm, agent: Agent
+) -> None:
+    """Khoj: an owner was marked as done after the first one, and a resumed run skipped the rest."""
+    talks = [unread(agent, name) for name in ("one", "two", "three")]
+    llm.observer(meanwhile(lambda request: os.kill(os.getpid(), signal.SIGINT), observed()))
+    assert run()[0] == 130
+    assert [marks(talk) for talk in talks] == [(1, 0), (0, 0), (0, 0)]
+    llm.observer(observed(), observed(CAT))
+    assert run()[0] == 0
+    assert [marks(talk) for talk in talks] == [(1, 0)] * 3
+    assert ExtractionRun.objects.count() == 3
+
+
 def test_stopping_at_once_counts_no_attempt(llm: ScriptedLlm, agent: Agent) -> None:
     def twice(request: Recorded) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
