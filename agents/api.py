@@ -13,7 +13,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.http import Http404, HttpResponse
 from ninja import Query, Router, Status
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema
 
 from agents import assistants, keys
 from agents.access import agents_of, key_of, keys_of
@@ -29,6 +29,8 @@ router = Router()
 ADMIN = require_scope(ApiKey.Scope.ADMIN)
 SEARCH = require_scope(ApiKey.Scope.SEARCH)
 Limit = Annotated[int, Field(ge=1, le=200)]
+# Written out, because another schema has the name of the class.
+KeyScope = Annotated[ApiKey.Scope, WithJsonSchema({"type": "string", "enum": ApiKey.Scope.values})]
 WIDTH = (Agent.Reads.OWN, Agent.Reads.OWN_AND_GLOBAL, Agent.Reads.ALL)
 
 
@@ -72,7 +74,13 @@ class AgentsAsked(Strict):
     limit: Limit = 50
 
 
-Name = Annotated[str, Field(min_length=1, max_length=120, pattern=r"^[^\x00]*\S[^\x00]*$")]
+def _name(text: str) -> str:
+    if "\x00" in text or not text.strip():
+        raise ValueError("is empty, or holds a NUL character")
+    return text.strip()
+
+
+Name = Annotated[str, Field(min_length=1, max_length=120), AfterValidator(_name)]
 NewSlug = Annotated[str, Field(pattern=r"^[-a-z0-9_]{1,64}$", examples=["work"])]
 
 
@@ -102,7 +110,7 @@ class KeyOut(BaseModel):
     name: str
     prefix: str
     agent: str | None
-    scopes: list[ApiKey.Scope]
+    scopes: list[KeyScope]
     created_at: datetime
     expires_at: datetime | None
     revoked_at: datetime | None
@@ -139,7 +147,7 @@ class KeyIn(Strict):
     """Without `agent`, and by a key of no one agent, it speaks for any of the owner's."""
 
     name: Name
-    scopes: Annotated[list[ApiKey.Scope], Field(min_length=1, max_length=len(ApiKey.Scope))]
+    scopes: Annotated[list[KeyScope], Field(min_length=1, max_length=len(ApiKey.Scope))]
     agent: Slug | None = None
     expires_at: Time | None = None
 
@@ -232,7 +240,7 @@ def add_agent(request: KeyRequest, asked: AgentIn, response: HttpResponse) -> St
     _need_no_agent(key)
     row = Agent(owner=key.owner)
     wanted = Wanted(
-        name=asked.name.strip(),
+        name=asked.name,
         slug=asked.slug or assistants.slug_of(asked.name),
         reads=asked.reads,
         is_default=asked.is_default,

@@ -205,3 +205,39 @@ def test_asking_again_gives_a_stuck_conversation_its_attempts_back(send: Send, p
     conversation = Conversation.objects.get()
     assert (conversation.attempts, conversation.stuck_at) == (0, None)
     assert conversation.due_trigger == Trigger.REQUEST
+
+
+class TestExclude:
+    def test_what_is_unread_stays_so_for_good(self, send: Send, post: Post) -> None:
+        send(message(1))
+        post("conversations/c1/extract")
+        answer = post("conversations/c1/exclude")
+        assert answer.json() == {"conversation": "c1", "excluded": True, "passed_over": 1}
+        send(message(2))
+        conversation = Conversation.objects.get()
+        assert (conversation.read_only, conversation.due_trigger) == (True, "")
+        assert (conversation.last_seq, conversation.cursor_seq) == (2, 0)
+        assert post("conversations/c1/exclude").json()["passed_over"] == 2
+        assert post("conversations/c1/extract").status_code == 409
+
+    def test_what_is_being_read_just_now_is_not_applied(self, send: Send, post: Post) -> None:
+        from memory.extraction.windows import next_window, still_stands
+
+        send(message(1))
+        window = next_window(Conversation.objects.get())
+        assert window is not None
+        assert still_stands(window)
+        post("conversations/c1/exclude")
+        assert not still_stands(window)
+        assert next_window(Conversation.objects.get()) is None
+
+    def test_a_client_that_still_means_it_to_be_learned_from_is_told(
+        self, send: Send, post: Post
+    ) -> None:
+        send(message(1))
+        post("conversations/c1/exclude")
+        assert send(message(2), read_only=False).status_code == 409
+        assert send(message(2)).status_code == 200
+
+    def test_there_must_be_one(self, post: Post) -> None:
+        assert post("conversations/nowhere/exclude").status_code == 404
