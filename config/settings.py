@@ -204,6 +204,8 @@ LOGGING = {
         "httpx2": {"level": "WARNING"},
         "httpcore2": {"level": "WARNING"},
         "openai": {"level": "WARNING"},
+        # Three lines for every request.
+        "mcp": {"level": "WARNING"},
         "anthropic": {"level": "WARNING"},
         # Django's own handlers would write everything twice.
         "django": {"handlers": [], "level": "INFO"},

@@ -3,12 +3,14 @@ from django.urls import include, path
 
 from config.api import api
 from config.views import healthz
+from memory.mcp.http import endpoint as mcp
 
 urlpatterns = [
     path("", include("agents.urls")),
     path("", include("memory.urls")),
     path("settings/", include("agents.settings_urls")),
     path("api/v1/", api.urls),
+    path("mcp", mcp, name="mcp"),
     path("healthz", healthz, name="healthz"),
     path("admin/", admin.site.urls),
 ]

@@ -20,13 +20,16 @@ def fenced(hits: Sequence[Hit], zone: tzinfo) -> str:
     if not hits:
         return ""
     nonce = block.new_nonce()
-    lines = [INTRODUCTION, *(_line(hit, zone, nonce) for hit in hits)]
+    lines = [INTRODUCTION, *(line(hit, zone, nonce) for hit in hits)]
     body = "\n".join(lines)
     return f'<memory trust="data" id="{nonce}">\n{body}\n</memory id="{nonce}">'
 
 
-def _line(hit: Hit, zone: tzinfo, nonce: str) -> str:
+def line(hit: Hit, zone: tzinfo, nonce: str, *, with_id: bool = False) -> str:
+    """`with_id`: for an assistant that may ask to correct or forget the fact."""
     notes = [f"said {_day(hit.said_at, zone)}", *_speaker(hit, nonce), *hit.marks]
+    if with_id and hit.fact:
+        notes.append(f"id {hit.fact.pk}")
     kind = _KINDS[hit.tier]
     return f"- [{kind}; {'; '.join(notes)}] {clean(hit.text, nonce)}"
 

@@ -201,6 +201,8 @@ FORMS = {
 }
 # Lead to a page of one row, or are about the server.
 LEADS = {"language-model", "merge-selected"}
+# By key only: tests/memory/test_mcp.py.
+KEYED = {"mcp"}
 # For everybody, and about nobody: tests/agents/test_sign_in.py and tests/config/test_health.py.
 OPEN = {"home", "waiting-count", "digest-stop", "healthz", "login", "logout", "sign-in"}
 
@@ -214,7 +216,8 @@ def told(answer: Any) -> str:
 
 
 def test_no_route_was_forgotten() -> None:
-    listed = {case.name for case in ONE_ROW} | {name for name, _ in LISTS} | FORMS | LEADS | OPEN
+    pages = {case.name for case in ONE_ROW} | {name for name, _ in LISTS} | FORMS | LEADS
+    listed = pages | KEYED | OPEN
     assert routes.names() == listed
 
 
