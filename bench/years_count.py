@@ -42,6 +42,7 @@ class Counts:
     world: World
     told: int = 0
     stale_told: int = 0
+    silent_told: int = 0
     probes: int = 0
     max_queue: int = 0
     unseen: set[UUID] = field(default_factory=set)
@@ -77,7 +78,10 @@ class Counts:
         for fact in facts:
             truth = self.world.meaning.get(fact.statement)
             if truth is None or (truth.event is None and not truth.holds(day)):
-                self.stale_told += 1
+                # What nobody said is over can only be asked about, once a year.
+                never_mentioned = truth is not None and truth.silent
+                self.silent_told += never_mentioned
+                self.stale_told += not never_mentioned
 
     def quarter(self, number: int, now: datetime, day: int) -> Row:
         active = self._active()
