@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
+from agents import limits
 from agents.gate import memory_on
 from agents.models import Agent
 from memory.mcp import wording
@@ -79,7 +80,7 @@ DOCUMENTS = (
 
 
 def read(caller: Caller, uri: str) -> str:
-    """Raises Refused."""
+    """Raises Refused, TooManyCalls."""
     if not caller.may(SCOPES):
         raise Refused("This key lacks the scope recall.")
     found = _URI.fullmatch(uri)
@@ -87,6 +88,7 @@ def read(caller: Caller, uri: str) -> str:
     if found is None or document is None:
         raise Refused("There is no such resource.")
     agent = caller.agent(found[1])
+    limits.count(caller.key, limits.Kind.READ)
     if not memory_on(agent.owner):
         return wording.MEMORY_OFF
     return document.read(agent) or wording.NOTHING

@@ -1,5 +1,6 @@
 """The SDK's server for one caller. Whatever touches the database runs in the calling thread."""
 
+import logging
 from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any, TypeVar
@@ -9,8 +10,11 @@ from asgiref.sync import sync_to_async
 from mcp.server import Server, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
+from agents.limits import TooManyCalls
 from memory.mcp import resources, tools, wording
 from memory.mcp.caller import Caller, Identify, KeyGone, Refused
+
+log = logging.getLogger(__name__)
 
 Made = TypeVar("Made")
 Context = ServerRequestContext[Any, Any]
@@ -22,8 +26,12 @@ def server(identify: Identify) -> Server[Any]:
     async def by(work: Callable[[Caller], Made]) -> Made:
         try:
             return await sync_to_async(lambda: work(identify()), thread_sensitive=True)()
-        except (KeyGone, Refused) as refusal:
+        except (KeyGone, Refused, TooManyCalls) as refusal:
             raise MCPError(types.INVALID_PARAMS, str(refusal)) from None
+        except Exception:
+            # The SDK would send its message along, which may quote a row.
+            log.exception("an MCP request failed")
+            raise MCPError(types.INTERNAL_ERROR, wording.FAILED) from None
 
     async def list_tools(context: Context, params: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=await by(_tools))

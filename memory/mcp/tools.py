@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from agents import limits
 from agents.gate import MemoryOff
 from conversations.ingest import NoSuchConversation
 from conversations.schemas import place_of
@@ -29,6 +30,7 @@ TOLD = (
     NoSuchFact,
     NoSuchMessage,
     TooMany,
+    limits.TooManyCalls,
 )
 
 
@@ -44,6 +46,12 @@ class Tool:
     does: Callable[[Caller, Any], str]
     adds: bool = False
     takes_away: bool = False
+
+    @property
+    def counts_as(self) -> limits.Kind:
+        if Scope.RECALL in self.scopes and len(self.scopes) == 1:
+            return limits.Kind.RECALL
+        return limits.Kind.WRITE if self.adds else limits.Kind.READ
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -126,6 +134,7 @@ def call(caller: Caller, tool: Tool, arguments: Mapping[str, Any]) -> Answer:
     if not caller.may(tool.scopes):
         return Answer(f"This key lacks the scope {min(tool.scopes)}.", failed=True)
     try:
+        limits.count(caller.key, tool.counts_as)
         return Answer(tool.does(caller, tool.takes.model_validate(dict(arguments))))
     except ValidationError as error:
         return Answer(_in_words(error), failed=True)
@@ -135,7 +144,7 @@ def call(caller: Caller, tool: Tool, arguments: Mapping[str, Any]) -> Answer:
         return Answer(str(refusal), failed=True)
     except Exception:
         log.exception("tool %s failed", tool.name)
-        return Answer("Something went wrong on the memory's side. Go on without it.", failed=True)
+        return Answer(wording.FAILED, failed=True)
 
 
 def _in_words(error: ValidationError) -> str:

@@ -55,3 +55,4 @@ when another tool asks you to name the agent. Do not guess slugs."""
 
 MEMORY_OFF = "Memory is switched off by the user: nothing is recalled, and nothing is stored."
 NOTHING = "Nothing in memory bears on this."
+FAILED = "Something went wrong on the memory's side. Go on without it."

@@ -434,6 +434,18 @@ def test_a_dead_key_opens_nothing(agent: Agent) -> None:
         assert HOME not in str(refused.value)
 
 
+def test_a_key_that_calls_without_end_is_told_to_wait(agent: Agent, settings: Settings) -> None:
+    known(agent)
+    client = session(agent)
+    settings.API_CALLS_PER_MINUTE = 1
+    wanted = {"statement": "The user is vegan."}
+    told = [client.call("remember", **wanted) for _ in range(3)]
+    assert any("wait" in text_of(result) for result in told if result.is_error)
+    assert HOME in client.told("recall", message=ASKED)
+    with pytest.raises(MCPError, match="wait"):
+        _ = [client.read("remembrancer://agents/mine/facts") for _ in range(3)]
+
+
 def test_a_failure_inside_is_told_without_its_text(
     agent: Agent, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -445,3 +457,17 @@ def test_a_failure_inside_is_told_without_its_text(
         "Something went wrong on the memory's side. Go on without it."
     )
     assert "tool recall failed" in caplog.text
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_a_resource_that_fails_is_told_without_its_text(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    def broken(*asked: Any) -> None:
+        raise KeyError(HOME)
+
+    monkeypatch.setattr("memory.mcp.resources.memory_on", broken)
+    client = over_http(key_of(agent).plaintext, mode=mode)
+    with pytest.raises(MCPError, match="Go on without it") as failure:
+        client.read("remembrancer://agents/mine/facts")
+    assert HOME not in str(failure.value)
