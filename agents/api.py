@@ -5,7 +5,7 @@ that is bound to an agent looks after that agent alone. Widening what an agent r
 step, so it takes the review scope too.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated, Any, Self, TypeVar
 from uuid import UUID
 
@@ -150,6 +150,12 @@ class KeyIn(Strict):
     scopes: Annotated[list[KeyScope], Field(min_length=1, max_length=len(ApiKey.Scope))]
     agent: Slug | None = None
     expires_at: Time | None = None
+
+
+class RotationIn(Strict):
+    """`overlap_hours`: so long the old key still opens what it did, at most a week."""
+
+    overlap_hours: Annotated[int, Field(ge=0, le=168)] = 0
 
 
 class SettingsOut(BaseModel):
@@ -321,6 +327,26 @@ def add_key(request: KeyRequest, asked: KeyIn, response: HttpResponse) -> Status
         expires_at=asked.expires_at,
         actor=key_holder(key),
     )
+    return Status(201, MadeKeyOut(key=KeyOut.of(made), secret=secret))
+
+
+@router.post(
+    "/keys/{uuid:key_id}/rotate",
+    auth=ADMIN,
+    response={201: MadeKeyOut},
+    operation_id="rotate_key",
+    summary="Put a new key in the place of one, which may do the same for as long",
+)
+def rotate_key(
+    request: KeyRequest, key_id: UUID, asked: RotationIn, response: HttpResponse
+) -> Status[MadeKeyOut]:
+    """The key itself is in this answer and nowhere else."""
+    response["Cache-Control"] = "no-store"
+    key = request.auth
+    row = _key(key, key_id)
+    _refuse_more(key, row.scopes, row.expires_at)
+    overlap = timedelta(hours=asked.overlap_hours)
+    made, secret = keys.rotate(key=row, actor=key_holder(key), overlap=overlap)
     return Status(201, MadeKeyOut(key=KeyOut.of(made), secret=secret))
 
 

@@ -1,4 +1,4 @@
-"""API keys: issue, verify, revoke. The plaintext exists once, in the answer of `issue`.
+"""API keys: issue, verify, rotate, revoke. The plaintext exists once, in what `issue` answers.
 
 A key reads `rmb_` + 32 random letters and digits + 6 of a checksum, so that a mistyped or cut key
 is refused without asking the database, and scanners can recognise a leaked one.
@@ -79,6 +79,31 @@ def revoke(*, key: ApiKey, actor: Actor, reason: str = "") -> ApiKey:
         ApiKey.objects.filter(pk=key.pk, revoked_at__isnull=True).update(revoked_at=timezone.now())
     key.refresh_from_db(fields=["revoked_at"])
     return key
+
+
+def rotate(*, key: ApiKey, actor: Actor, overlap: timedelta = timedelta()) -> tuple[ApiKey, str]:
+    """A new key that may do the same, for as long, and its plaintext. The old one ends when the
+    overlap does. Raises KeyRefused for a key that opens nothing any more.
+    """
+    with acting(actor, "key rotated"):
+        old = ApiKey.objects.select_for_update(of=("self",)).select_related("agent").get(pk=key.pk)
+        now = timezone.now()
+        if not old.is_live(now):
+            raise KeyRefused("This key has ended already; make a new one.")
+        made, plaintext = issue(
+            owner=key.owner,
+            agent=old.agent,
+            name=old.name,
+            scopes=old.scopes,
+            expires_at=old.expires_at,
+            actor=actor,
+        )
+        if not overlap:
+            revoke(key=old, actor=actor, reason="key rotated")
+        else:
+            old.expires_at = min(now + overlap, old.expires_at or now + overlap)
+            old.save(update_fields=["expires_at"])
+    return made, plaintext
 
 
 def is_well_formed(plaintext: str) -> bool:

@@ -54,9 +54,9 @@ class CandidateAsked(Strict):
 
 
 class DecisionIn(Strict):
-    """`edit` goes with the decision of that name, `until` with `snooze`, `reason` with any.
-    `version`, or the header If-Match, is what you saw: where it has changed since, a 409 tells what
-    is there now."""
+    """`edit` goes with the decision of that name, `until` with `snooze`, `reason` with all but
+    `undo`. `version`, or the header If-Match, is what you saw: where it has changed since, a 409
+    tells what is there now."""
 
     agent: Slug | None = None
     decision: Decision
@@ -163,7 +163,7 @@ class CandidatePage(BaseModel):
 def list_candidates(request: KeyRequest, asked: Query[CandidatesAsked]) -> CandidatePage:
     reader, now = Reader.of(request.auth, asked.agent), timezone.now()
     waits = queue.snoozed if asked.snoozed else queue.waiting
-    rows = waits(reader.owner, now).filter(pk__in=reader.facts().values("pk"))
+    rows = reader.facts() & waits(reader.owner, now)
     found, following = page_of(rows, "created_at", asked.after, asked.limit)
     shown = {fact.pk: fact for fact in queue.with_details(_these(reader, found))}
     cards = [card(shown[row.pk]) for row in found if row.pk in shown]

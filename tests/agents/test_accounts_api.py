@@ -142,6 +142,40 @@ def test_a_key_hands_on_no_more_than_it_has(
     assert own.json()["key"]["agent"] == "main"
 
 
+def test_a_key_is_rotated_to_one_that_may_do_the_same(
+    admin: Client, alice: User, agent: Agent
+) -> None:
+    soon = timezone.now() + timedelta(days=1)
+    old = ApiKeyFactory.create(agent=agent, scopes=["recall"], expires_at=soon)
+    answer = send(admin, "POST", f"keys/{old.pk}/rotate")
+    assert answer.status_code == 201
+    assert answer["Cache-Control"] == "no-store"
+    made = keys.verify(answer.json()["secret"])
+    assert made is not None
+    assert (made.agent, made.scopes, made.expires_at) == (agent, ["recall"], soon)
+    assert keys.verify(old.plaintext) is None
+    again = send(admin, "POST", f"keys/{old.pk}/rotate")
+    assert (again.status_code, again.json()["code"]) == (422, "invalid")
+
+
+def test_the_old_key_may_go_on_for_some_hours(admin: Client, alice: User) -> None:
+    old = ApiKeyFactory.create(owner=alice, scopes=["recall"])
+    assert send(admin, "POST", f"keys/{old.pk}/rotate", overlap_hours=2).status_code == 201
+    assert keys.verify(old.plaintext) is not None
+    old.refresh_from_db()
+    assert old.expires_at is not None
+    assert timezone.now() < old.expires_at <= timezone.now() + timedelta(hours=2)
+    assert send(admin, "POST", f"keys/{old.pk}/rotate", overlap_hours=999).status_code == 422
+
+
+def test_no_key_is_rotated_that_may_do_more(admin: Client, alice: User) -> None:
+    """Its successor would be in the hands of whoever asked."""
+    old = ApiKeyFactory.create(owner=alice, scopes=["review"])
+    answer = send(admin, "POST", f"keys/{old.pk}/rotate")
+    assert (answer.status_code, answer.json()["code"]) == (403, "not_allowed")
+    assert keys.verify(old.plaintext) is not None
+
+
 def test_a_revoked_key_stops_and_stays_revoked(admin: Client, alice: User) -> None:
     key = ApiKeyFactory.create(owner=alice)
     first = send(admin, "POST", f"keys/{key.pk}/revoke").json()["revoked_at"]

@@ -53,6 +53,20 @@ def test_it_revokes_by_prefix(alice: User) -> None:
     assert "ended" in _run("list")[0]
 
 
+def test_it_rotates_a_key(alice: User) -> None:
+    old = _run("create", "Laptop", "--scope", "recall")[0].strip()
+    new = _run("rotate", old[: keys.PREFIX_LENGTH])[0].strip()
+    assert keys.verify(old) is None
+    key = keys.verify(new)
+    assert key is not None
+    assert (key.name, key.scopes) == ("Laptop", ["recall"])
+    last = _run("rotate", new[: keys.PREFIX_LENGTH], "--hours", "2")[0].strip()
+    assert keys.verify(new) is not None
+    assert keys.verify(last) is not None
+    with pytest.raises(CommandError, match="has ended already"):
+        _run("rotate", old[: keys.PREFIX_LENGTH])
+
+
 def test_it_revokes_no_other_owners_key(alice: User, bob: User) -> None:
     plaintext = _run("--owner", "bob", "create", "Phone")[0].strip()
     with pytest.raises(CommandError, match="alice has no key"):
@@ -71,6 +85,8 @@ def test_it_revokes_no_other_owners_key(alice: User, bob: User) -> None:
         (["create", " "], "needs a name"),
         (["create", "x", "--days", "0"], "--days must be between"),
         (["create", "x", "--days", "99999999999"], "--days must be between"),
+        (["rotate", "rmb_nothing"], "alice has no key rmb_nothing"),
+        (["rotate", "rmb_nothing", "--hours", "999"], "--hours must be between"),
         (["--owner", "carol", "list"], "There is no owner 'carol'. There is: alice."),
     ],
 )

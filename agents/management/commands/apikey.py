@@ -16,10 +16,11 @@ ACTOR = command("apikey")
 USUAL = [ApiKey.Scope.INGEST, ApiKey.Scope.RECALL]
 
 MOST_DAYS = 36_500
+MOST_HOURS = 168
 
 
 class Command(BaseCommand):
-    help = "Make, list and revoke API keys. A new key is printed alone, once."
+    help = "Make, list, rotate and revoke API keys. A new key is printed alone, once."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--owner", help="username; the only account if there is just one")
@@ -32,15 +33,16 @@ class Command(BaseCommand):
         )
         create.add_argument("--days", type=int, help="days until it expires; else never")
         actions.add_parser("list", help="list the keys, but not what they read")
+        rotate = actions.add_parser("rotate", help="end a key and print one in its place")
+        rotate.add_argument("prefix", help="as it is listed")
+        rotate.add_argument("--hours", type=int, default=0, help="the old key goes on for so long")
         revoke = actions.add_parser("revoke", help="end a key at once")
         revoke.add_argument("prefix", help="as it is listed")
 
     def handle(self, *arguments: Any, **options: Any) -> None:
         try:
             owner = owner_named(options["owner"])
-            {"create": self._create, "list": self._list, "revoke": self._revoke}[options["action"]](
-                owner, options
-            )
+            getattr(self, f"_{options['action']}")(owner, options)
         except (Unnamed, keys.KeyRefused) as error:
             raise CommandError(str(error)) from error
 
@@ -64,12 +66,27 @@ class Command(BaseCommand):
             agent = key.agent.slug if key.agent else "*"
             self.stdout.write(f"{key.prefix}  {state}  {agent}  {','.join(key.scopes)}  {key.name}")
 
+    def _rotate(self, owner: User, options: dict[str, Any]) -> None:
+        if not 0 <= options["hours"] <= MOST_HOURS:
+            raise CommandError(f"--hours must be between 0 and {MOST_HOURS}.")
+        old = _named(owner, options["prefix"])
+        overlap = timedelta(hours=options["hours"])
+        _, plaintext = keys.rotate(key=old, actor=ACTOR, overlap=overlap)
+        self.stdout.write(plaintext)
+        ends = f"ends in {options['hours']} hours" if overlap else "is revoked"
+        self.stderr.write(f"In the place of {old.prefix}, which {ends}. It is not shown again.")
+
     def _revoke(self, owner: User, options: dict[str, Any]) -> None:
-        key = keys_of(owner).filter(prefix=options["prefix"]).first()
-        if key is None:
-            raise CommandError(f"{owner.username} has no key {options['prefix']}.")
+        key = _named(owner, options["prefix"])
         keys.revoke(key=key, actor=ACTOR)
         self.stdout.write(f"{key.prefix} is revoked.")
+
+
+def _named(owner: User, prefix: str) -> ApiKey:
+    key = keys_of(owner).select_related("owner").filter(prefix=prefix).first()
+    if key is None:
+        raise CommandError(f"{owner.username} has no key {prefix}.")
+    return key
 
 
 def _in_days(days: int | None) -> datetime | None:
