@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Literal, TypeVar
+from typing import TypeVar
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -12,6 +12,8 @@ from django.db.models import Prefetch, QuerySet
 from agents.models import Agent, OwnerSettings, User
 from conversations.models import Conversation, Message, Passage
 from memory.models import (
+    Case,
+    CaseReading,
     CorrectionTarget,
     Derivation,
     Entity,
@@ -22,18 +24,20 @@ from memory.models import (
     FactUsage,
     Tombstone,
 )
-from memory.transfer import lines
+from memory.transfer import cases, lines
+from memory.transfer.rows import reviewer_of
 from memory.vocabulary import EntityType
 
 AT_ONCE = 500
 Value = TypeVar("Value")
 
-# By whichever session. What was sent before a purge can't be called back, but the file stays
-# without its end, and no import takes it.
+# By whichever session; only a purge deletes a case. What was sent before a purge can't be called
+# back, but the file stays without its end, and no import takes it.
 _PURGED = """
-    SELECT coalesce(max(id), 0) FROM agents_auditevent
-    WHERE owner_id = %s AND id > %s
-    AND (after ? 'purged_messages' OR after ->> 'archived_reason' = 'purged')
+    SELECT EXISTS (
+        SELECT FROM agents_auditevent WHERE owner_id = %(owner)s AND id > %(since)s
+        AND (after ? 'purged_messages' OR after ->> 'archived_reason' = 'purged'
+            OR "table" = 'memory_case' AND action = 'delete'))
 """
 
 
@@ -70,7 +74,10 @@ def _lines(owner: User, agent: Agent | None, conversations: bool) -> Iterator[li
     yield from _entities(owner, facts if agent else None)
     if conversations:
         yield from _conversations(Conversation.objects.filter(owner=owner, **of_agent))
-    yield from _facts(facts)
+    yield from _facts(facts, agent)
+    if conversations:
+        its = {"agent": agent, "conversation__agent": agent} if agent else {}
+        yield from cases.lines_of(Case.objects.filter(owner=owner, **its))
     if agent is None:
         yield from _tombstones(owner)
 
@@ -104,9 +111,9 @@ class _Watch:
 
     def check(self) -> None:
         with self.connection.cursor() as cursor:
-            cursor.execute(_PURGED, [self.owner.pk, self.since])
-            (newest,) = cursor.fetchone()
-        if newest:
+            cursor.execute(_PURGED, {"owner": self.owner.pk, "since": self.since})
+            (purged,) = cursor.fetchone()
+        if purged:
             raise PurgedMeanwhile
 
 
@@ -142,6 +149,7 @@ def _entities(owner: User, named_in: QuerySet[Fact] | None) -> Iterator[lines.En
 
 
 def _conversations(talks: QuerySet[Conversation]) -> Iterator[lines.Line]:
+    read = dict(CaseReading.objects.filter(conversation__in=talks).values_list("pk", "seq"))
     rows = talks.select_related("agent").order_by("created_at", "source", "external_id")
     for talk in rows.iterator(AT_ONCE):
         yield lines.ConversationLine.model_construct(
@@ -155,6 +163,7 @@ def _conversations(talks: QuerySet[Conversation]) -> Iterator[lines.Line]:
             last_activity_at=talk.last_activity_at,
             cursor_seq=talk.cursor_seq,
             compacted_seq=talk.compacted_seq,
+            case_seq=read.get(talk.pk, 0),
         )
         yield from _messages(talk)
         yield from _breadcrumbs(talk)
@@ -193,26 +202,28 @@ def _breadcrumbs(talk: Conversation) -> Iterator[lines.BreadcrumbLine]:
             )
 
 
-def _facts(facts: QuerySet[Fact]) -> Iterator[lines.FactLine]:
+def _facts(facts: QuerySet[Fact], part: Agent | None) -> Iterator[lines.FactLine]:
     rows = facts.select_related("agent", "conversation").order_by("created_at", "pk")
     batch: list[Fact] = []
     for fact in rows.defer("search").iterator(AT_ONCE):
         batch.append(fact)
         if len(batch) == AT_ONCE:
-            yield from _batch(batch)
+            yield from _batch(batch, part)
             batch = []
-    yield from _batch(batch)
+    yield from _batch(batch, part)
 
 
-def _batch(facts: Sequence[Fact]) -> Iterator[lines.FactLine]:
-    around = _Around(facts)
+def _batch(facts: Sequence[Fact], part: Agent | None) -> Iterator[lines.FactLine]:
+    around = _Around(facts, part)
     return (_fact(fact, around) for fact in facts)
 
 
 class _Around:
-    """What hangs on some facts, one query each."""
+    """What hangs on some facts, one query each. Of a part no words from another agent's
+    conversation, in which a fact that was moved may have begun."""
 
-    def __init__(self, facts: Sequence[Fact]) -> None:
+    def __init__(self, facts: Sequence[Fact], part: Agent | None) -> None:
+        self.part = part
         ids = [fact.pk for fact in facts]
         pairs = CorrectionTarget.objects.filter(fact__in=ids).order_by("target")
         self.targets = _grouped(pairs.values_list("fact_id", "target_id"))
@@ -225,6 +236,8 @@ class _Around:
         self.entities = _grouped((fact, (EntityType(type), name)) for fact, type, name in names)
         self.usage = FactUsage.objects.in_bulk(ids)
         quoted = Evidence.objects.filter(fact__in=ids).select_related("message__conversation")
+        if part is not None:
+            quoted = quoted.filter(message__conversation__agent=part)
         said = quoted.order_by(
             "created_at",
             "message__sent_at",
@@ -233,6 +246,12 @@ class _Around:
             "message__seq",
         )
         self.evidence = _grouped((row.fact_id, _evidence(row)) for row in said)
+
+    def conversation(self, fact: Fact) -> lines.ConversationName | None:
+        talk = fact.conversation
+        if talk is None or (self.part is not None and talk.agent_id != self.part.pk):
+            return None
+        return talk.source, talk.external_id
 
 
 def _grouped(pairs: Iterable[tuple[UUID, Value]]) -> dict[UUID, list[Value]]:
@@ -259,15 +278,15 @@ def _usage(usage: FactUsage) -> lines.UsagePart:
 
 
 def _fact(fact: Fact, around: _Around) -> lines.FactLine:
-    talk, usage = fact.conversation, around.usage.get(fact.pk)
+    usage = around.usage.get(fact.pk)
     return lines.FactLine.model_construct(
         **{name: getattr(fact, name) for name in PLAIN},
         id=fact.pk,
         agent=fact.agent.slug if fact.agent else None,
         superseded_by=fact.superseded_by_id,
         similar_to=fact.similar_to_id,
-        reviewed_by=_reviewer(fact),
-        conversation=(talk.source, talk.external_id) if talk else None,
+        reviewed_by=reviewer_of(fact),
+        conversation=around.conversation(fact),
         targets=around.targets[fact.pk],
         derived_from=around.derived_from[fact.pk],
         entities=around.entities[fact.pk],
@@ -283,12 +302,6 @@ PLAIN = (
     "last_confirmed_at", "decayed_at", "snoozed_until", "archived_reason", "archived_from",
     "withheld_for", "withheld_detail", "reviewed_at", "prompt_version",
 )  # fmt: skip
-
-
-def _reviewer(fact: Fact) -> Literal["owner", "administrator"] | None:
-    if fact.reviewer_id is None:
-        return None
-    return "owner" if fact.reviewer_id == fact.owner_id else "administrator"
 
 
 def _tombstones(owner: User) -> Iterator[lines.TombstoneLine]:

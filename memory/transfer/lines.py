@@ -1,13 +1,13 @@
 """The lines of a memory file (docs/memory-format.md), strictly: an unknown field is an error.
 
 One JSON object a line: a header, then settings, agents, entities, conversations each followed by
-its messages, facts, tombstones, and the end. Rows are named by what their owner knows them by
-(slug, source and id, type and name), only facts by their ids.
+its messages, facts, cases, tombstones, and the end. Rows are named by what their owner knows them
+by (slug, source and id, type and name), only facts by their ids.
 """
 
 import hmac
 from hashlib import sha256
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from django.conf import settings
@@ -23,7 +23,18 @@ from pydantic import (
 from agents.models import Agent, OwnerSettings
 from conversations import rules
 from conversations.models import Message
-from memory.vocabulary import ArchivedReason, EntityType, Kind, Origin, Precision, State, Tag
+from memory.models.case import ACTORS, GOAL, PART
+from memory.vocabulary import (
+    ArchivedReason,
+    CaseArchivedReason,
+    EntityType,
+    Kind,
+    Origin,
+    Precision,
+    Quality,
+    State,
+    Tag,
+)
 
 FORMAT: Literal["remembrancer-memories"] = "remembrancer-memories"
 VERSION: Literal[1] = 1
@@ -100,6 +111,8 @@ class ConversationLine(Line):
     # How far it was read for facts, and how far its client has summarised it away.
     cursor_seq: Seq
     compacted_seq: Seq
+    # How far it was read for cases.
+    case_seq: Seq = 0
 
 
 class MessageLine(Line):
@@ -192,6 +205,51 @@ class FactLine(Line):
         return self.archived_reason == ArchivedReason.PURGED
 
 
+def _part(least: int, most: int) -> Any:
+    return Field(min_length=least, max_length=most)
+
+
+class CaseSourcePart(Line):
+    """A message that the case was written from; `cited`: it proves the case."""
+
+    conversation: ConversationName
+    message: Id
+    cited: bool
+
+
+class CaseLine(Line):
+    """What was archived while it waited was decided over by nobody."""
+
+    type: Literal["case"] = "case"
+    agent: Slug
+    conversation: ConversationName
+    goal: Annotated[Text, _part(*GOAL)]
+    context: Annotated[Text, _part(*PART)]
+    approach: Annotated[Text, _part(*PART)]
+    outcome: Annotated[Text, _part(*PART)]
+    quality: Quality
+    lessons: Annotated[Text, Field(max_length=500)]
+    actors: Annotated[list[Name], Field(min_length=1, max_length=ACTORS)]
+    tags: Annotated[list[Annotated[Text, _part(1, 40)]], Field(max_length=20)]
+    language: Language
+    state: State
+    archived_reason: CaseArchivedReason | Literal[""]
+    archived_from: State | Literal[""]
+    withheld_for: Annotated[list[Word], Field(max_length=40)]
+    withheld_detail: Annotated[Text, Field(max_length=200)]
+    reviewed_by: Literal["owner", "administrator"] | None
+    reviewed_at: Past | None
+    prompt_version: Annotated[Text, Field(max_length=64)]
+    created_at: Past
+    happened_at: Past
+    sources: Annotated[list[CaseSourcePart], Field(max_length=10_000)]
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        parts = (self.goal, self.context, self.approach, self.outcome, self.lessons)
+        return tuple(filter(None, parts))
+
+
 class TombstoneLine(Line):
     type: Literal["tombstone"] = "tombstone"
     digest: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
@@ -214,6 +272,7 @@ AnyLine = Annotated[
     | MessageLine
     | BreadcrumbLine
     | FactLine
+    | CaseLine
     | TombstoneLine
     | End,
     Field(discriminator="type"),

@@ -35,6 +35,8 @@ class Left(StrEnum):
     REJECTED = "rejected here"
     BARRED = "purged or forgotten here"
     CREDENTIAL = "hold a credential"
+    SAME_CASE = "told by a case that is here"
+    TALK_HERE = "cases of a conversation that is here already, or not in the file"
     SUCCESSOR = "replaced by a fact that stays out"
     CONFLICT = "other than an active fact here, which stays (--conflict)"
 

@@ -21,6 +21,7 @@ from memory.transfer.lines import (
     AgentLine,
     AnyLine,
     BreadcrumbLine,
+    CaseLine,
     ConversationLine,
     ConversationName,
     End,
@@ -37,7 +38,8 @@ from memory.vocabulary import State
 Numbered = tuple[int, AnyLine]
 # In this order; messages and breadcrumbs follow their conversation.
 ORDER: tuple[type, ...] = (
-    Header, Settings, AgentLine, EntityLine, ConversationLine, FactLine, TombstoneLine, End,
+    Header, Settings, AgentLine, EntityLine, ConversationLine, FactLine, CaseLine, TombstoneLine,
+    End,
 )  # fmt: skip
 WITHIN: dict[type, type] = {MessageLine: ConversationLine, BreadcrumbLine: ConversationLine}
 MOST_AGENTS = 200
@@ -153,7 +155,7 @@ class Checker:
         self.place, self.seqs = 0, 0
         self.talks: dict[ConversationName, set[str]] = {}
         self.talk: set[str] = set()
-        self.last_seq, self.marks = 0, (0, 0, 0)
+        self.last_seq, self.marks = 0, (0, 0, 0, 0)
         self.entities: set[EntityName] = set()
         self.live: set[tuple[str | None, str]] = set()
         self.pointers: list[tuple[int, UUID]] = []
@@ -173,6 +175,8 @@ class Checker:
             self._known_message(number, line.message)
         elif isinstance(line, FactLine):
             self._fact(number, line)
+        elif isinstance(line, CaseLine):
+            self._case(number, line)
         elif isinstance(line, TombstoneLine):
             self.found.tombstones += 1
         elif isinstance(line, End) and line.lines != number - 1:
@@ -211,14 +215,15 @@ class Checker:
         if name in self.talks:
             raise BadFile(number, "names a conversation a second time.")
         self.talk = self.talks[name] = set()
-        self.last_seq, self.marks = 0, (number, line.cursor_seq, line.compacted_seq)
+        marks = line.cursor_seq, line.compacted_seq, line.case_seq
+        self.last_seq, self.marks = 0, (number, *marks)
         self.found.conversations += 1
 
     def _close_conversation(self, number: int) -> None:
         line, *marks = self.marks
         if max(marks) > self.last_seq:
             raise BadFile(line, "was read or summarised further than its messages go.")
-        self.marks = (0, 0, 0)
+        self.marks = (0, 0, 0, 0)
 
     def _message(self, number: int, line: MessageLine) -> None:
         if line.id in self.talk or line.seq <= self.last_seq:
@@ -258,6 +263,15 @@ class Checker:
             part.message not in self.talks.get(part.conversation, ()) for part in line.evidence
         ):
             raise BadFile(number, "cites a message that the file does not have.")
+
+    def _case(self, number: int, line: CaseLine) -> None:
+        self._known_agent(number, line.agent)
+        cited = ((line.conversation, None), *((s.conversation, s.message) for s in line.sources))
+        if self.found.is_whole and any(
+            talk not in self.talks or (message and message not in self.talks[talk])
+            for talk, message in cited
+        ):
+            raise BadFile(number, "tells of messages that the file does not have.")
 
     def finish(self, number: int) -> None:
         if self.place != ORDER.index(End):

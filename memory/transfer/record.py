@@ -7,6 +7,7 @@ from agents.models import Agent, User
 from conversations import passages
 from conversations.breadcrumbs import STRETCH
 from conversations.models import Conversation, Import, Message, Passage
+from memory.models import CaseReading
 from memory.transfer.lines import BreadcrumbLine, ConversationLine, ConversationName, MessageLine
 from memory.transfer.rows import Numbered, create
 
@@ -21,6 +22,7 @@ class Record:
     imported: Import
     agents: dict[str, Agent]
     ids: dict[ConversationName, UUID] = field(default_factory=dict)
+    new: set[UUID] = field(default_factory=set)
     conversations: int = 0
     messages: int = 0
     known: int = 0
@@ -41,6 +43,7 @@ class Record:
         self._open, self._line = self._new(line), line
         create(Conversation, [(number, self._open)])
         self.ids[name] = self._open.pk
+        self.new.add(self._open.pk)
         self.conversations += 1
 
     def _new(self, line: ConversationLine) -> Conversation:
@@ -110,6 +113,10 @@ class Record:
         self._open.compacted_seq = self._line.compacted_seq
         marks = "last_seq", "first_message_at", "last_message_at", "cursor_seq", "compacted_seq"
         self._open.save(update_fields=marks)
+        if self._line.case_seq:
+            CaseReading.objects.create(
+                owner=self.owner, conversation=self._open, seq=self._line.case_seq
+            )
         self._open, self._line, self._known_ids = None, None, {}
 
     def _id(self, client_id: str | None) -> UUID | None:

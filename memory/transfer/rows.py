@@ -1,11 +1,12 @@
 """Rows on their way into the database, each with its line, so that a refusal can name it."""
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import psycopg
 from django.db import DatabaseError, connection, models, transaction
 
+from memory.models import Case, Fact
 from memory.transfer.reading import BadFile
 
 Row = TypeVar("Row", bound=models.Model)
@@ -21,6 +22,13 @@ def create(model: type[Row], numbered: Sequence[Numbered[Row]]) -> None:
         for number, row in numbered:
             _create_one(model, number, row)
         raise BadFile(numbered[0][0], _why(error)) from None
+
+
+def reviewer_of(row: Fact | Case) -> Literal["owner", "administrator"] | None:
+    """Never a name: accounts are of one server."""
+    if row.reviewer_id is None:
+        return None
+    return "owner" if row.reviewer_id == row.owner_id else "administrator"
 
 
 def _create_one(model: type[Row], number: int, row: Row) -> None:

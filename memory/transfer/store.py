@@ -16,6 +16,7 @@ from conversations.models import Conversation, Import
 from memory.lifecycle.rows import need_person, transition
 from memory.models import Entity, EntityAlias, Fact, Tombstone
 from memory.text import normalise
+from memory.transfer.cases import CaseWriter
 from memory.transfer.conflicts import settle
 from memory.transfer.facts import FactWriter
 from memory.transfer.lines import (
@@ -23,6 +24,7 @@ from memory.transfer.lines import (
     AgentLine,
     AnyLine,
     BreadcrumbLine,
+    CaseLine,
     ConversationLine,
     EntityLine,
     FactLine,
@@ -102,6 +104,7 @@ class Writer:
         self.agents = {agent.slug: agent for agent in Agent.objects.filter(owner=owner)}
         self.record = Record(owner, imported, self.agents)
         self.facts = FactWriter(owner, person, imported, self.agents, facts, self.record.ids)
+        self.cases = CaseWriter(owner, person, self.agents, self.record)
         self.settings: Settings | None = None
         self.tombstones: list[Tombstone] = []
 
@@ -111,6 +114,7 @@ class Writer:
             self._take(number, line)
         self.record.close()
         self.facts.close()
+        self.cases.close()
         check_pointers()
 
     def _take(self, number: int, line: AnyLine) -> None:
@@ -129,6 +133,9 @@ class Writer:
         elif isinstance(line, FactLine):
             self.record.close()
             self.facts.take(number, line)
+        elif isinstance(line, CaseLine):
+            self.record.close()
+            self.cases.take(number, line)
         elif isinstance(line, TombstoneLine):
             self.tombstones.append(
                 Tombstone(owner=self.owner, digest=line.digest, created_at=line.created_at)
@@ -177,7 +184,8 @@ class Writer:
         self._bury()
         self._apply_settings()
         new.update(conversations=self.record.conversations, messages=self.record.messages)
-        new.update(facts=self.facts.new)
+        new.update(facts=self.facts.new, cases=self.cases.new)
+        left.update({str(why): count for why, count in self.cases.left.items()})
         left["conversations that are here already"] += self.record.known
         self.result.new, self.result.left = +new, +left
         self.imported.counts = {"new": dict(self.result.new), "left_out": dict(self.result.left)}

@@ -14,12 +14,24 @@ from agents.models import Agent, OwnerSettings, User
 from conversations import passages
 from conversations.models import Conversation, Message
 from memory import lifecycle
+from memory.cases import lifecycle as cases
+from memory.cases.values import CaseDraft
 from memory.lifecycle import Draft, EntityRef, Source
-from memory.models import Derivation, Fact, FactUsage, Tombstone
+from memory.models import CaseReading, Derivation, Fact, FactUsage, Tombstone
 from memory.transfer.export import export
 from memory.transfer.plan import Conflict
 from memory.transfer.store import Result, bring_in
-from memory.vocabulary import ArchivedReason, EntityType, Kind, Origin, State, Tag, Withheld
+from memory.vocabulary import (
+    ArchivedReason,
+    CaseArchivedReason,
+    EntityType,
+    Kind,
+    Origin,
+    Quality,
+    State,
+    Tag,
+    Withheld,
+)
 from tests.factories import MONDAY, ConversationFactory, MessageFactory
 
 
@@ -42,6 +54,7 @@ def a_store(owner: User, agent: Agent, second: Agent) -> Store:
     Conversation.objects.filter(pk=talk.pk).update(cursor_seq=2, compacted_seq=1)
     home = Store(owner, agent, second, talk, {})
     _facts(home, said)
+    _cases(home, said)
     Tombstone.objects.create(owner=owner, digest="ab" * 32, created_at=MONDAY)
     return home
 
@@ -77,6 +90,41 @@ def _facts(home: Store, said: list[Message]) -> None:
         owner=home.owner, fact=facts["head"], last_retrieved_at=MONDAY, retrieval_hits=3
     )
     home.facts = {name: Fact.objects.get(pk=fact.pk) for name, fact in facts.items()}
+
+
+def _cases(home: Store, said: list[Message]) -> None:
+    """One in each state, the last read before the first was decided over."""
+    me = person(home.owner)
+    CaseReading.objects.create(owner=home.owner, conversation=home.talk, seq=2)
+    made = {name: cases.propose(draft=_case(home, name, said), actor=me) for name in CASES}
+    for name in ("active", "gone"):
+        cases.confirm(case=made[name], actor=me)
+    cases.reject(case=made["no"], actor=me)
+    cases.archive(case=made["gone"], why=CaseArchivedReason.FORGOTTEN, actor=me)
+    cases.archive(case=made["old"], why=CaseArchivedReason.AGED_OUT, actor=me)
+
+
+CASES = ("waits", "active", "no", "gone", "old")
+
+
+def _case(home: Store, name: str, said: list[Message]) -> CaseDraft:
+    return CaseDraft(
+        conversation=home.talk,
+        goal=f"Move to Oslo: {name}, in {home.owner.username}",
+        context="The flat was in Turku.",
+        approach="A van was rented.",
+        outcome="All boxes arrived.",
+        quality=Quality.SUCCESS,
+        lessons="",
+        actors=("the user",),
+        tags=("moving",),
+        language="english",
+        happened_at=MONDAY,
+        sources=tuple(said),
+        cited=frozenset({said[0].pk}),
+        withheld_for=(Withheld.CONTACT,) if name == "waits" else (),
+        prompt_version="case-writer-v1",
+    )
 
 
 def _propose(home: Store, name: str, agent: Agent | None, **values: Any) -> Fact:
@@ -143,7 +191,7 @@ def forget_everything() -> None:
         )
         (tables,) = cursor.fetchone()
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-        cursor.execute(f"TRUNCATE {tables}, agents_agent, agents_apikey")
+        cursor.execute(f"TRUNCATE {tables}, agents_agent, agents_apikey CASCADE")
         cursor.execute(
             "SELECT string_agg(quote_ident(tgname), ', ') FROM pg_trigger"
             " WHERE tginitdeferred AND NOT tgisinternal"

@@ -11,10 +11,13 @@ from agents.audit import person
 from agents.models import Agent, AuditEvent, OwnerSettings, User
 from conversations.models import Conversation, IndexedPassage, Message, Passage
 from memory import lifecycle
+from memory.cases import lifecycle as cases
 from memory.lifecycle import Tombstoned
 from memory.lifecycle.returns import digest_of
 from memory.lifecycle.rows import draft_of
 from memory.models import (
+    Case,
+    CaseReading,
     CorrectionTarget,
     Entity,
     Evidence,
@@ -23,11 +26,22 @@ from memory.models import (
     Forgotten,
     Tombstone,
 )
-from memory.transfer.lines import FactLine
+from memory.purge.execute import purge
+from memory.purge.selection import chosen
+from memory.transfer.lines import CaseLine, FactLine
+from memory.transfer.plan import Left
 from memory.vocabulary import ArchivedReason, State
 from tests.factories import MONDAY, AgentFactory, FactFactory, UserFactory
 from tests.memory.invariants import check, memory_of
-from tests.transfer.stores import Store, a_store, forget_everything, let_in, lines_of, written
+from tests.transfer.stores import (
+    CASES,
+    Store,
+    a_store,
+    forget_everything,
+    let_in,
+    lines_of,
+    written,
+)
 
 pytestmark = pytest.mark.django_db
 # What a fact has besides: made again, or only for where it is.
@@ -72,6 +86,38 @@ def test_every_column_of_a_fact_is_carried_or_left_out_on_purpose() -> None:
         "type", "targets", "derived_from", "entities", "evidence", "usage", "reviewed_by",
     }  # fmt: skip
     assert columns - NOT_CARRIED == carried
+
+
+def test_every_column_of_a_case_is_carried_or_left_out_on_purpose() -> None:
+    columns = {field.name for field in Case._meta.concrete_fields}
+    made_again = {"id", "owner", "text_hash", "search", "origin", "reviewer", "revision"}
+    assert columns - made_again == set(CaseLine.model_fields) - {"type", "sources", "reviewed_by"}
+
+
+def test_cases_come_with_their_conversation_and_in_their_states(store: Store, file: Path) -> None:
+    text = written(store.owner)
+    forget_everything()
+    assert let_in(store.owner, text, file).new["cases"] == len(CASES)
+    states = dict(Case.objects.values_list("goal", "state"))
+    assert sorted(states.values()) == ["active", "archived", "archived", "pending", "rejected"]
+    assert CaseReading.objects.get().seq == 2
+    me = person(store.owner)
+    for case in Case.objects.filter(state="archived"):
+        cases.restore(case=case, actor=me)
+    assert Case.objects.filter(state="archived").count() == 0
+
+
+def test_a_case_of_a_conversation_that_is_here_stays_out(
+    store: Store, stranger: User, file: Path
+) -> None:
+    """What was purged here since is not told again by an older file."""
+    text = written(store.owner)
+    let_in(stranger, text, file)
+    purge(selection=chosen(owner=stranger, match="Oslo"), actor=person(stranger))
+    assert not Case.objects.filter(owner=stranger).exists()
+    again = let_in(stranger, text, file)
+    assert not Case.objects.filter(owner=stranger).exists()
+    assert again.left[str(Left.TALK_HERE)] == len(CASES)
 
 
 def test_every_setting_of_an_owner_is_carried(store: Store) -> None:
@@ -164,6 +210,17 @@ def test_a_part_is_one_agents_own(store: Store, file: Path) -> None:
         assert other not in text
     forget_everything()
     assert let_in(store.owner, text, file).new["facts"] == 1
+
+
+def test_a_part_quotes_no_conversation_of_another_agent(store: Store) -> None:
+    """A fact that was moved may have begun in one."""
+    moved = lifecycle.promote(
+        fact=store.facts["head"], agent=store.second, actor=person(store.owner)
+    )
+    text = written(store.owner, agent=store.second)
+    assert moved.statement in text
+    assert "I moved to Oslo" not in text
+    assert '"trip"' not in text
 
 
 def test_facts_alone_come_without_what_was_said(store: Store, stranger: User, file: Path) -> None:
