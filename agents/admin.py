@@ -69,7 +69,9 @@ class AgentAdmin(AuditedAdmin[Agent]):
     date_hierarchy = "created_at"
 
     def get_readonly_fields(self, request: HttpRequest, obj: Agent | None = None) -> list[str]:
-        return ["owner", "created_at"] if obj else ["created_at"]
+        """Assistants are deleted in their owner's settings, where what they know goes along."""
+        fixed = ["created_at", "retired_at", "heir"]
+        return ["owner", *fixed] if obj else fixed
 
 
 @admin.register(ApiKey)

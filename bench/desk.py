@@ -1,4 +1,4 @@
-"""What the review pages cost an owner of many facts: times, queries, and rows that a query reads.
+"""What the desk and the admin cost an owner of many facts: times, queries, rows that one reads.
 
     python -m bench.desk [--facts 1000000] [--pending 10000] [--keep FOLDER]
 
@@ -214,9 +214,48 @@ def _copy(connection: "psycopg.Connection[Any]", table: str, columns: str, rows:
 def _costs(owner: "User") -> list[Cost]:
     from django.test import Client
 
+    from agents.models import User
+
     client = Client(headers={"host": "127.0.0.1"})
     client.force_login(owner)
-    return [_cost(client, name, ask) for name, ask in _requests(owner)]
+    desk = [_cost(client, name, ask) for name, ask in _requests(owner)]
+    User.objects.filter(pk=owner.pk).update(is_staff=True, is_superuser=True)
+    return desk + [_cost(client, name, ask) for name, ask in _admin_requests(owner)]
+
+
+def _admin_requests(owner: "User") -> Iterator[tuple[str, Ask]]:
+    from django.urls import reverse
+
+    from memory.models import Fact
+    from memory.vocabulary import State
+
+    facts = reverse("admin:memory_fact_changelist")
+    some = Fact.objects.filter(owner=owner, state=State.PENDING).order_by("pk")[100]
+    lists: dict[str, dict[str, Any]] = {
+        "the list": {},
+        "page 100": {"p": 100},
+        "by state": {"state__exact": "archived"},
+        "by state, few": {"state__exact": "pending"},
+        "by state, none": {"state__exact": "pending", "kind__exact": "procedural"},
+        "by origin, none": {"origin__exact": "import"},
+        "by assistant": {"agent__id__exact": some.agent_id},
+        "without a vector": {"vector": "none"},
+        "of a month": {"created_at__year": NOW.year - 1, "created_at__month": 3},
+        "by id": {"q": some.pk},
+        "by conversation": {"q": some.conversation_id},
+        "words that many have": {"q": "bees"},
+        "words that few have": {"q": "wants bees hens"},
+        "words that none has": {"q": "xylophone"},
+    }
+    for name, query in lists.items():
+        yield f"admin, facts: {name}", _getting(facts, query)
+    yield "admin, a fact", _getting(reverse("admin:memory_fact_change", args=[some.pk]))
+    for table in ("memory_evidence", "memory_factusage", "agents_auditevent"):
+        yield f"admin, {table}: the list", _getting(reverse(f"admin:{table}_changelist"))
+
+
+def _getting(place: str, query: dict[str, Any] | None = None) -> Ask:
+    return lambda client: client.get(place, query or {})
 
 
 def _requests(owner: "User") -> Iterator[tuple[str, Ask]]:

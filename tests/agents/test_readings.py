@@ -157,3 +157,19 @@ def test_the_dates_above_a_list_are_not_read_from_its_rows(desk, hers):
     assert "created_at__day=29" in page
     assert "created_at__day=30" not in page
     assert told(desk, FACTS, created_at__year=2024, created_at__month=13)
+
+
+def test_few_rows_are_found_before_they_are_sorted(desk, boss, hers):
+    """The planner would walk the key backwards through everybody's rows to find them in order."""
+    for n in range(3):
+        FactFactory.create(owner=boss, agent=None, statement=f"The user has {n} hens.")
+    with CaptureQueriesContext(connection) as queries:
+        page = told(desk, FACTS, q="hens")
+    assert [page.index(f"The user has {n} hens.") for n in (2, 1, 0)] == sorted(
+        page.index(f"The user has {n} hens.") for n in range(3)
+    )
+    assert MINE not in page
+    of_facts = [query["sql"] for query in queries if '"memory_fact"."search" @@' in query["sql"]]
+    by_key = [sql for sql in of_facts if 'ORDER BY "memory_fact"."id"' in sql]
+    assert of_facts
+    assert all("IN (" in sql for sql in by_key)
