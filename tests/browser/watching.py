@@ -34,13 +34,23 @@ def watch(context: "BrowserContext") -> list[str]:
     return found
 
 
-def grave_barriers(page: "Page") -> str:
-    """What axe-core calls serious or critical on the page as it stands now; empty when nothing."""
+def grave_barriers(page: "Page", known: frozenset[tuple[str, str]] = frozenset()) -> str:
+    """What axe-core calls serious or critical on the page as it stands now; empty when nothing.
+
+    `known`: rule and start of the selector of what isn't ours to mend.
+    """
     from axe_playwright_python.sync_playwright import Axe
 
     # Without its copy of the stylesheets, which it would put into the page against the policy.
     results = Axe().run(page, options={"resultTypes": ["violations"], "preload": False})
+    for one in results.response["violations"]:
+        selectors = tuple(selector for rule, selector in known if rule == one["id"])
+        one["nodes"] = (
+            [node for node in one["nodes"] if not node["target"][0].startswith(selectors)]
+            if selectors
+            else one["nodes"]
+        )
     results.response["violations"] = [
-        one for one in results.response["violations"] if one["impact"] in _GRAVE
+        one for one in results.response["violations"] if one["impact"] in _GRAVE and one["nodes"]
     ]
     return results.generate_report() if results.violations_count else ""
