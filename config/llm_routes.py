@@ -1,4 +1,6 @@
-"""The two ways to a language model, as the environment names them. Only operators set them."""
+"""The ways to a language model, as the environment names them. Only operators set them."""
+
+from urllib.parse import urlsplit
 
 import environ
 
@@ -24,6 +26,20 @@ def llm_route(env: environ.Env, prefix: str) -> dict[str, str]:
     if route["base_url"] and not route["base_url"].startswith(("http://", "https://")):
         raise StartError(f"{prefix}_BASE_URL must start with http:// or https://.")
     return route
+
+
+def upstream(env: environ.Env) -> dict[str, str]:
+    """The server that chats pass through to; an empty address: none do. Raises StartError."""
+    url = env.str("UPSTREAM_BASE_URL", default="").strip().rstrip("/")
+    key = env.str("UPSTREAM_API_KEY", default="").strip()
+    if key and not url:
+        raise StartError("UPSTREAM_BASE_URL is not set. Name the server of UPSTREAM_API_KEY.")
+    parts = urlsplit(url)
+    if url and (parts.scheme not in {"http", "https"} or not parts.hostname):
+        raise StartError("UPSTREAM_BASE_URL must start with http:// or https://.")
+    if parts.username or parts.query or parts.fragment:
+        raise StartError("UPSTREAM_BASE_URL is an address alone; the key is UPSTREAM_API_KEY.")
+    return {"base_url": url, "api_key": key}
 
 
 def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:

@@ -13,7 +13,7 @@ from config.environment import (
     strict_bool,
     strict_int,
 )
-from config.llm_routes import llm_route
+from config.llm_routes import llm_route, upstream
 from config.mail import mail
 
 django_stubs_ext.monkeypatch()
@@ -229,6 +229,12 @@ EXTRACTION_LEASE_SECONDS = strict_int(
     env, "EXTRACTION_LEASE_SECONDS", default=LLM_TIMEOUT_SECONDS + 60
 )
 
+# Where chats pass through to (docs/proxy.md), with its own key; without an address none do. How
+# long that server may say nothing, and how many chats may pass through one process at a time.
+UPSTREAM = upstream(env)
+UPSTREAM_TIMEOUT_SECONDS = strict_int(env, "UPSTREAM_TIMEOUT_SECONDS", default=300)
+UPSTREAM_STREAMS = strict_int(env, "UPSTREAM_STREAMS", default=16)
+
 # A folder with a sentence-transformers model, instead of the packaged one; the languages that it
 # tells apart, as ISO 639 codes; and how many cores one call of it may use.
 EMBEDDING_MODEL = env.str("EMBEDDING_MODEL", default="")
@@ -240,8 +246,8 @@ MAIL_ON = bool(env.str("EMAIL_URL", default=""))
 vars().update(mail(env.str("EMAIL_URL", default="")))
 DEFAULT_FROM_EMAIL = env.str("MAIL_FROM", default="") or "remembrancer@localhost"
 
-# A batch of messages near their limit of 1 MB each.
-DATA_UPLOAD_MAX_MEMORY_SIZE = 10_000_000
 # That a key may make of each kind: reading, writing, recall. 0: any number.
 API_CALLS_PER_MINUTE = strict_int(env, "API_CALLS_PER_MINUTE", default=1200)
 
+# A batch of messages near their limit of 1 MB each.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 10_000_000

@@ -63,10 +63,10 @@ class Child:
         return "\n".join(f"  {line}" for line in lines[-TAIL:])
 
 
-def children(*, python: str, logs: Path, port: int, broker: Path) -> list[Child]:
+def children(*, python: str, logs: Path, port: int, threads: int, broker: Path) -> list[Child]:
     """Beat lives in the worker: there is one of each, so there can't be two beats."""
     web = [python, "-m", "granian", "--interface", "wsgi", "--host", HOST, "--port", str(port)]
-    web += ["--workers", "1", "--blocking-threads", "4", "--no-ws"]
+    web += ["--workers", "1", "--blocking-threads", str(threads), "--no-ws"]
     web += ["--respawn-failed-workers", "config.wsgi:application"]
     worker = [python, "-m", "celery", "-A", "config.celery", "worker", "--beat"]
     worker += ["--pool", "threads", "--concurrency", "4", "--loglevel", "INFO"]

@@ -10,6 +10,7 @@ urlpatterns = [
     path("", include("memory.urls")),
     path("settings/", include("agents.settings_urls")),
     path("api/v1/", api.urls),
+    path("v1/", include("memory.proxy.urls")),
     path("mcp", mcp, name="mcp"),
     path("healthz", healthz, name="healthz"),
     path("admin/", admin.site.urls),

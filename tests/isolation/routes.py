@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from django.urls import URLPattern, URLResolver, get_resolver
 
-# Have their own lists: admin.site._registry, and the operations of the NinjaAPI.
-ELSEWHERE = {"admin", "api"}
+# Have their own lists: admin.site._registry, the operations of the NinjaAPI, and the proxy's tests.
+ELSEWHERE = {"admin", "api", "proxy"}
 
 
 def names() -> set[str]:

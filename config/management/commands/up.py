@@ -85,6 +85,8 @@ def _children() -> list[supervisor.Child]:
         python=sys.executable,
         logs=settings.HOME / "logs",
         port=settings.PORT,
+        # A chat that passes through holds one for as long as the model talks; pages need their own.
+        threads=4 + (settings.UPSTREAM_STREAMS if settings.UPSTREAM["base_url"] else 0),
         broker=settings.BROKER_FOLDER,
     )
 
