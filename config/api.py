@@ -1,15 +1,14 @@
 """The only NinjaAPI: routers and error handlers. The description is at /api/v1/openapi.json.
 
-There is no page of documentation: Swagger's would need a CDN or inline scripts, and neither is
-allowed here. docs/api.md has the examples.
+The page at /api/v1/docs is drawn from it here: Swagger's would need a CDN or inline scripts, and
+neither is allowed. docs/api.md has the rules that operations share.
 """
 
 from importlib.metadata import version
 
-from ninja import NinjaAPI
-
 from agents.api import router as accounts
 from config import problems
+from config.openapi import DescribedAPI
 from conversations.api import router as conversations
 from memory.api import router as memory
 from memory.api_candidates import router as candidates
@@ -23,7 +22,7 @@ from memory.api_stats import router as stats
 from memory.api_transfer import router as transfer
 from memory.profile.api import router as profile
 
-api = NinjaAPI(
+api = DescribedAPI(
     title="Remembrancer",
     version=version("remembrancer"),
     description="Long-term memory that its owner can trust. Errors are problem documents.",

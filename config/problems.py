@@ -73,6 +73,13 @@ PROBLEMS: tuple[tuple[type[Exception], int, str], ...] = (
     (RequestDataTooBig, 413, "too_large"),
     (Http404, 404, "not_found"),
 )
+# Those that have handlers of their own among them.
+CODES: tuple[tuple[type[Exception], int, str], ...] = (
+    *PROBLEMS,
+    (ValidationError, 422, "invalid"),
+    (AuthenticationError, 401, "unauthenticated"),
+    (HttpError, 400, "malformed"),
+)
 # Said instead of the exception's own message, which is Django's or names the model.
 SAID = {
     RequestDataTooBig: "The request is too large; send less at a time.",

@@ -1,12 +1,12 @@
 """What extraction did, over HTTP: its runs, and what each one dropped and why."""
 
 from datetime import datetime
-from typing import Any, Self
+from typing import Annotated, Any, Self
 from uuid import UUID
 
 from django.http import Http404
 from ninja import Query, Router
-from pydantic import BaseModel
+from pydantic import BaseModel, WithJsonSchema
 
 from agents.auth import KeyRequest, require_scope
 from agents.models import ApiKey
@@ -20,6 +20,11 @@ router = Router()
 REVIEW = require_scope(ApiKey.Scope.REVIEW)
 # What one run can hold at most is a few dozen; this only bounds the answer.
 SHOWN = 200
+# Written out, because another schema has the name of the class.
+RunState = Annotated[
+    ExtractionRun.State,
+    WithJsonSchema({"type": "string", "enum": ExtractionRun.State.values}),
+]
 
 
 class RunAsked(Strict):
@@ -29,7 +34,7 @@ class RunAsked(Strict):
 class RunsAsked(RunAsked):
     """`after` is the `next` of the page before."""
 
-    state: ExtractionRun.State | None = None
+    state: RunState | None = None
     after: Cursor | None = None
     limit: Limit = 50
 
@@ -43,7 +48,7 @@ class RunOut(BaseModel):
     conversation: str
     source: str
     trigger: Trigger
-    state: ExtractionRun.State
+    state: RunState
     attempt: int
     first_seq: int
     last_seq: int

@@ -29,6 +29,7 @@ Format = Literal["auto", "remembrancer", "memory-md", "claude-md", "bullets", "m
 # Of one import. A larger one is brought in with the command.
 LARGEST = 200_000_000
 PIECE = 64 * 1024
+A_FILE = {"schema": {"type": "string", "format": "binary"}}
 
 
 class ExportAsked(Strict):
@@ -63,6 +64,7 @@ class ImportOut(BaseModel):
     auth=require_scope(ApiKey.Scope.EXPORT),
     operation_id="export_memories",
     summary="The whole memory, or an agent's own part of it, as a file",
+    openapi_extra={"responses": {200: {"content": {"application/jsonl": A_FILE}}}},
 )
 def export_memories(request: KeyRequest, asked: Query[ExportAsked]) -> StreamingHttpResponse:
     key = request.auth
@@ -80,6 +82,9 @@ def export_memories(request: KeyRequest, asked: Query[ExportAsked]) -> Streaming
     response=ImportOut,
     operation_id="import_memories",
     summary="Bring in a memory file, or what another program remembers",
+    openapi_extra={
+        "requestBody": {"required": True, "content": {"application/octet-stream": A_FILE}}
+    },
 )
 def import_memories(request: KeyRequest, asked: Query[ImportAsked]) -> ImportOut:
     """The body is the file itself. All of it is stored, or nothing."""

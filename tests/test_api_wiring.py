@@ -82,7 +82,10 @@ def test_the_description_is_served_and_pulls_nothing_from_elsewhere() -> None:
     answer = Client().get(f"{PREFIX}/openapi.json")
     assert answer.status_code == 200
     assert answer.json()["info"]["title"] == "Remembrancer"
-    assert Client().get(f"{PREFIX}/docs").status_code == 404
+    page = Client().get(f"{PREFIX}/docs")
+    assert page.status_code == 200
+    assert "POST /api/v1/recall" in page.content.decode()
+    assert "//" not in page.content.decode()
 
 
 def test_what_the_api_does_not_have_is_a_problem_document_too() -> None:

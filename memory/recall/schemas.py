@@ -163,7 +163,7 @@ class LegOut(BaseModel):
         )
 
 
-class CaseOut(BaseModel):
+class RecalledCaseOut(BaseModel):
     """What came of an earlier exchange, as its owner confirmed it."""
 
     id: UUID
@@ -226,7 +226,7 @@ class RecallOut(BaseModel):
     empty: bool
     items: list[ItemOut]
     excerpts: list[ExcerptOut]
-    cases: list[CaseOut]
+    cases: list[RecalledCaseOut]
     trace: TraceOut
 
     @classmethod
@@ -244,7 +244,7 @@ class RecallOut(BaseModel):
             empty=recall.is_empty,
             items=[ItemOut.of(item, explain=explain) for item in recall.items],
             excerpts=[ExcerptOut.of(excerpt) for excerpt in recall.excerpts],
-            cases=[CaseOut.of(found) for found in recall.cases],
+            cases=[RecalledCaseOut.of(found) for found in recall.cases],
             trace=TraceOut.of(recall.trace, recorded, explain=explain, withheld=withheld),
         )
 

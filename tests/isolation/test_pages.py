@@ -204,7 +204,9 @@ LEADS = {"language-model", "merge-selected"}
 # By key only: tests/memory/test_mcp.py.
 KEYED = {"mcp"}
 # For everybody, and about nobody: tests/agents/test_sign_in.py and tests/config/test_health.py.
-OPEN = {"home", "waiting-count", "digest-stop", "healthz", "login", "logout", "sign-in"}
+OPEN = {
+    "home", "waiting-count", "digest-stop", "healthz", "login", "logout", "sign-in", "api-reference",
+}  # fmt: skip
 
 ids = [case.id or case.name for case in ONE_ROW]
 one_row = pytest.mark.parametrize("case", ONE_ROW, ids=ids)

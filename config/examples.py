@@ -1,0 +1,40 @@
+"""A body for each operation that takes one. A test holds them against the schemas."""
+
+from typing import Any
+
+SAID_AT = "2026-03-02T09:00:00+01:00"
+FACT = "0197a3c4-5f00-7000-8000-000000000001"
+
+EXAMPLES: dict[str, dict[str, Any]] = {
+    "store_messages": {
+        "title": "The trip",
+        "messages": [
+            {"id": "1", "role": "user", "content": "I moved to Oslo.", "sent_at": SAID_AT}
+        ],
+    },
+    "compact_conversation": {"up_to": "2", "summary": "The move to Oslo."},
+    "extract_conversation": {"agent": "main"},
+    "exclude_conversation": {"agent": "main"},
+    "store_outcome": {
+        "id": "mission-7",
+        "header": "Mission: mirror the archive",
+        "discoveries": ["The mirror needs 4 GB."],
+        "sent_at": SAID_AT,
+    },
+    "recall": {"message": "What should I pack?", "conversation": "trip-1", "budget": 800},
+    "search": {"query": "Oslo", "scope": "facts", "k": 5},
+    "forget": {"match": "Oslo"},
+    "purge": {"conversation": "trip-1", "confirm": False},
+    "remember": {"statement": "The user lives in Oslo.", "tags": []},
+    "propose": {"statement": "The user lives in Bergen.", "corrects": [FACT]},
+    "add_fact": {"statement": "The user is allergic to nuts.", "pinned": True},
+    "correct_fact": {"statement": "The user lives in Bergen."},
+    "pin_fact": {"pinned": True},
+    "set_fact_validity": {"valid_until": SAID_AT, "valid_precision": "day"},
+    "decide_candidate": {"decision": "confirm"},
+    "add_agent": {"name": "Work", "slug": "work"},
+    "change_agent": {"name": "Work and travel"},
+    "add_key": {"name": "Laptop", "scopes": ["recall", "ingest"], "agent": "main"},
+    "rotate_key": {"overlap_hours": 24},
+    "change_settings": {"time_zone": "Europe/Oslo", "recall_budget": 1200},
+}
