@@ -40,8 +40,8 @@ PROBLEM: Schema = {
 }
 SECONDS: Schema = {"description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 1}}
 # What any call may be told, and what only one that brings something may.
-ALWAYS = (401, 403, 404, 422, 429)
-BRINGS = (400, 409, 410, 413)
+ALWAYS = (401, 403, 404, 413, 422, 429)
+BRINGS = (400, 409, 410)
 NAMED: Schema = {
     "in": "header",
     "name": replies.HEADER,
@@ -58,6 +58,15 @@ NAMED: Schema = {
 }
 
 
+SEEN: Schema = {
+    "in": "header",
+    "name": "If-Match",
+    "required": False,
+    "description": "The ETag of what you saw. If it has changed since, a 409 shows what is there.",
+    "schema": {"type": "string", "maxLength": 64, "pattern": "^[ -~]+$"},
+}
+
+
 class DescribedAPI(NinjaAPI):
     def get_openapi_schema(self, **options: Any) -> Any:
         schema = super().get_openapi_schema(**options)
@@ -67,6 +76,8 @@ class DescribedAPI(NinjaAPI):
         scopes = {one.operation_id: scope_of(one) for one in operations(self)}
         for method, operation in described(schema):
             _complete(operation, method, scopes[operation["operationId"]])
+            if _is_versioned(operation, parts["schemas"]):
+                operation["parameters"].append(SEEN)
         return schema
 
 
@@ -107,6 +118,12 @@ def _response(status: int) -> Schema:
     return told
 
 
+def _is_versioned(operation: Schema, schemas: Schema) -> bool:
+    contents = operation.get("requestBody", {}).get("content", {}).values()
+    names = [content["schema"].get("$ref", "").rsplit("/", 1)[-1] for content in contents]
+    return any("version" in schemas.get(name, {}).get("properties", {}) for name in names)
+
+
 def _complete(operation: Schema, method: str, scope: str) -> None:
     about = operation.get("description", "")
     operation["description"] = f"{about}\n\nScope of the key: `{scope}`.".strip()
@@ -115,7 +132,7 @@ def _complete(operation: Schema, method: str, scope: str) -> None:
         told = {"$ref": f"#/components/responses/Problem{status}"}
         operation["responses"].setdefault(status, told)
     if method == "post":
-        operation["parameters"] = [*operation.get("parameters", []), NAMED]
+        operation["parameters"].append(NAMED)
     example = EXAMPLES.get(operation["operationId"])
     for content in operation.get("requestBody", {}).get("content", {}).values():
         if example is not None:

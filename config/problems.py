@@ -5,7 +5,7 @@ from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any, ClassVar
 
-from django.core.exceptions import RequestDataTooBig
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
@@ -71,6 +71,7 @@ PROBLEMS: tuple[tuple[type[Exception], int, str], ...] = (
     (lifecycle.Tombstoned, 409, "tombstoned"),
     (lifecycle.LifecycleError, 409, "refused"),
     (RequestDataTooBig, 413, "too_large"),
+    (TooManyFieldsSent, 413, "too_large"),
     (Http404, 404, "not_found"),
 )
 # Those that have handlers of their own among them.
@@ -82,6 +83,7 @@ CODES: tuple[tuple[type[Exception], int, str], ...] = (
 )
 # Said instead of the exception's own message, which is Django's or names the model.
 SAID = {
+    TooManyFieldsSent: "The address has too many fields.",
     RequestDataTooBig: "The request is too large; send less at a time.",
     Http404: "Not found.",
 }

@@ -99,3 +99,10 @@ def test_a_call_beyond_the_keys_scopes_costs_nothing(
 ) -> None:
     assert api(alice_key).get("/api/v1/export").status_code == 403
     assert not CallCount.objects.exists()
+
+
+def test_an_address_with_too_many_fields_is_too_large(
+    alice_key: IssuedKey, api: Callable[[IssuedKey], Client]
+) -> None:
+    answer = api(alice_key).get("/api/v1/conversations?" + "x=1&" * 1001)
+    assert (answer.status_code, answer.json()["code"]) == (413, "too_large")

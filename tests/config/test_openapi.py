@@ -51,13 +51,22 @@ def test_the_command_prints_it(capsys: pytest.CaptureFixture[str], schema: dict[
 
 def test_every_operation_tells_its_errors_and_its_scope(schema: dict[str, Any]) -> None:
     for method, one in described(schema):
-        expected = {"401", "403", "404", "422", "429"}
+        expected = {"401", "403", "404", "413", "422", "429"}
         if method != "get":
-            expected |= {"400", "409", "413"}
+            expected |= {"400", "409"}
         assert expected <= set(one["responses"]), one["operationId"]
         assert "Scope of the key: `" in one["description"], one["operationId"]
         named = any(each["name"] == "Idempotency-Key" for each in one["parameters"])
         assert named == (method == "post"), one["operationId"]
+
+
+def test_what_takes_a_version_takes_if_match_too(schema: dict[str, Any]) -> None:
+    names = {
+        one["operationId"]
+        for _, one in described(schema)
+        if any(each["name"] == "If-Match" for each in one["parameters"])
+    }
+    assert {"correct_fact", "decide_candidate", "change_agent", "change_settings"} <= names
 
 
 def test_every_body_has_an_example_that_fits_it(schema: dict[str, Any]) -> None:
