@@ -28,8 +28,10 @@ def key_holder(key: ApiKey) -> Actor:
     return Actor(name=f"key:{key.pk}", person=key.owner if reviews else None)
 
 
-def command(name: str) -> Actor:
-    return Actor(name=f"command:{name}")
+def command(name: str, owner: User | None = None) -> Actor:
+    """Whoever may run commands on this server may decide for its owners: a command that does names
+    the one. The trail says that it was a command."""
+    return Actor(name=f"command:{name}", person=owner)
 
 
 POLICY = Actor(name="policy")

@@ -169,6 +169,23 @@ def _send_back(case: Case, actor: Actor, reason: str) -> bool:
         return True
 
 
+def withdraw(*, case: Case, actor: Actor, reason: str = "") -> bool:
+    """Takes back what an import brought and nobody has decided over since; whether it did.
+
+    Raises NotAllowed.
+    """
+    with transition(case.owner, actor, reason):
+        need_person(actor, case.owner)
+        row = _fresh(case)
+        if row.state == State.ARCHIVED or row.revision != case.revision:
+            return False
+        if row.state != State.PENDING:
+            row = _move(row, State.PENDING)
+        why = CaseArchivedReason.UNDONE
+        _move(row, State.ARCHIVED, archived_reason=why, archived_from=State.PENDING)
+        return True
+
+
 def unsay(*, case: Case, actor: Actor, reason: str) -> Case:
     """active → pending because nothing it rests on stands in its conversation's branch any more."""
     with transition(case.owner, actor, reason):
@@ -257,4 +274,5 @@ __all__ = [
     "restore",
     "undo",
     "unsay",
+    "withdraw",
 ]

@@ -125,7 +125,7 @@ class ChoosingCommand(BaseCommand):
             write(f"  - {show_hidden(fact.statement)}  ({fact.pk})")
 
     def _do(self, owner: User, selection: Selection, plan: Plan) -> None:
-        actor = Actor(name=f"command:{self.deed}", person=owner)
+        actor = audit.command(self.deed, owner)
         try:
             with stoppable(plan.total, self.stderr.write) as tell:
                 told = self.run(selection, actor, tell)

@@ -9,8 +9,10 @@ from agents.audit import Actor, acting
 from agents.models import AuditEvent, User
 from conversations.models import Conversation, Import
 from memory import lifecycle
-from memory.models import Fact
-from memory.vocabulary import State
+from memory.cases import lifecycle as cases
+from memory.cases.lifecycle import LIVE
+from memory.models import Case, Fact
+from memory.vocabulary import CaseOrigin, State
 
 AT_ONCE = 1000
 
@@ -18,10 +20,12 @@ AT_ONCE = 1000
 @dataclass
 class Rollback:
     """`waiting` had not been decided over, `as_brought` was let in with the import. `decided` was
-    decided over since and stays; so do conversations, which only a purge takes."""
+    decided over since and stays; so do conversations, which only a purge takes. `cases` go as they
+    are; one that was rejected elsewhere while the same waits here stays."""
 
     waiting: list[UUID] = field(default_factory=list)
     as_brought: list[UUID] = field(default_factory=list)
+    cases: list[UUID] = field(default_factory=list)
     decided: int = 0
     conversations: int = 0
 
@@ -55,7 +59,21 @@ def look_at(imported: Import) -> Rollback:
             found.waiting.append(fact.pk)
         else:
             found.as_brought.append(fact.pk)
+    _look_at_cases(imported, found)
     return found
+
+
+def _look_at_cases(imported: Import, found: Rollback) -> None:
+    rows = Case.objects.filter(conversation__imported_by=imported, origin=CaseOrigin.IMPORT)
+    brought = rows.exclude(state=State.ARCHIVED).order_by("-created_at", "-pk")
+    for case in brought.defer("search"):
+        twins = Case.objects.filter(
+            owner=case.owner_id, agent=case.agent_id, text_hash=case.text_hash, state__in=LIVE
+        )
+        if case.revision or (case.state == State.REJECTED and twins.exists()):
+            found.decided += 1
+        else:
+            found.cases.append(case.pk)
 
 
 def roll_back(*, imported: Import, actor: Actor) -> Rollback:
@@ -67,6 +85,9 @@ def roll_back(*, imported: Import, actor: Actor) -> Rollback:
             for fact in Fact.objects.select_related("owner").in_bulk(some).values():
                 reason = f"rollback of import {imported.pk}"
                 lifecycle.withdraw(fact=fact, actor=actor, reason=reason)
+        for case in Case.objects.select_related("owner").filter(pk__in=found.cases):
+            reason = f"rollback of import {imported.pk}"
+            cases.withdraw(case=case, actor=actor, reason=reason)
     return found
 
 

@@ -9,9 +9,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from agents.audit import person
-from agents.models import OwnerSettings, User
+from agents.models import AuditEvent, OwnerSettings, User
 from memory import lifecycle
-from memory.models import Fact
+from memory.models import Case, Fact
 from memory.transfer.rollback import imports_of
 from memory.vocabulary import ArchivedReason, State
 from tests.memory.invariants import check, memory_of
@@ -79,7 +79,7 @@ def test_an_import_is_taken_back_as_a_unit(store: Store, stranger: User, file: P
     code, said = run(*rollback, "alice")
     assert code == 2
     assert "Would take back: 2 facts that waited, 0 that came in decided." in said
-    assert "Decided over since, it stays: 1 fact." in said
+    assert "Decided over since, it stays: 1 fact or case." in said
     assert memory_of(store.owner).state(str(tea.pk)) == State.ACTIVE
     code, said = run(*rollback, "alice", "--yes")
     assert code == 0
@@ -103,6 +103,10 @@ def test_a_store_that_was_let_in_is_taken_back_too(
     code, _ = run("import_memories", "--rollback", imported.pk, "--owner", "stranger", "--yes")
     assert code == 0
     assert {fact.state for fact in Fact.objects.filter(owner=stranger)} == {State.ARCHIVED}
+    assert {case.state for case in Case.objects.filter(owner=stranger)} == {State.ARCHIVED}
+    assert Case.objects.filter(owner=store.owner, state=State.ACTIVE).exists()
+    told = AuditEvent.objects.filter(owner_id=stranger.pk, table__in=["memory_fact", "memory_case"])
+    assert set(told.values_list("actor", flat=True)) == {"command:import_memories"}
     check(memory_of(stranger))
     assert memory_of(store.owner).active
 

@@ -5,7 +5,6 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from agents import audit
-from agents.audit import Actor
 from agents.models import User
 from agents.naming import Unnamed, owner_named
 from memory.lifecycle import NotAllowed
@@ -41,7 +40,7 @@ class Command(BaseCommand):
         self._close(owner, plan.total)
 
     def _close(self, owner: User, total: int) -> None:
-        actor = Actor(name="command:close_account", person=owner)
+        actor = audit.command("close_account", owner)
         try:
             with stoppable(total, self.stderr.write) as tell:
                 close_account(owner=owner, actor=actor, tell=tell)

@@ -1,6 +1,5 @@
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -120,7 +119,7 @@ that is your word, as the person who runs this server, for every fact in it.
             self._tell_rollback(rollback.look_at(imported), "Would take back")
             self.stdout.write("Nothing was done. Add --yes to do it.")
             sys.exit(PLAN_ONLY)
-        found = rollback.roll_back(imported=imported, actor=_in_the_name_of(owner))
+        found = rollback.roll_back(imported=imported, actor=audit.command("import_memories", owner))
         self._tell_rollback(found, "Took back")
 
     def _tell_rollback(self, found: rollback.Rollback, done: str) -> None:
@@ -128,8 +127,11 @@ that is your word, as the person who runs this server, for every fact in it.
             f"{done}: {counted(len(found.waiting), 'fact')} that waited, "
             f"{len(found.as_brought):,} that came in decided."
         )
+        if found.cases:
+            self.stdout.write(f"{done}: {counted(len(found.cases), 'case')}.")
         if found.decided:
-            self.stdout.write(f"Decided over since, it stays: {counted(found.decided, 'fact')}.")
+            stays = counted(found.decided, "fact or case", "facts and cases")
+            self.stdout.write(f"Decided over since, it stays: {stays}.")
         if found.conversations:
             what = counted(found.conversations, "conversation")
             self.stdout.write(f"What was said stays until it is purged: {what}.")
@@ -167,13 +169,8 @@ def _result(owner: User, path: Path, format: str, options: dict[str, Any]) -> Re
         "dry_run": options["dry_run"],
     }
     if options["approve"]:
-        return store.bring_in(**rest, actor=_in_the_name_of(owner))
+        return store.bring_in(**rest, actor=audit.command("import_memories", owner))
     return proposals.propose_file(**rest, actor=actor)
-
-
-def _in_the_name_of(owner: User) -> audit.Actor:
-    """Whoever may run commands on this server decides for its owners; the trail says it was one."""
-    return replace(audit.command("import_memories"), person=owner)
 
 
 def _epilog() -> str:
