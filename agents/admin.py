@@ -10,7 +10,17 @@ from agents.accounts import furnish
 from agents.audit import acting, person
 from agents.desk_admin import AuditedAdmin, ReadOnlyAdmin, signed_in
 from agents.long_lists import RecentValues
-from agents.models import Agent, ApiKey, AuditEvent, OwnerSettings, SignInToken, TextAccess, User
+from agents.models import (
+    Agent,
+    ApiKey,
+    AuditEvent,
+    CallCount,
+    OwnerSettings,
+    SignInToken,
+    StoredReply,
+    TextAccess,
+    User,
+)
 
 
 @admin.register(User)
@@ -144,3 +154,22 @@ class TextAccessAdmin(ReadOnlyAdmin[TextAccess]):
     list_select_related = ("owner", "reader")
     search_fields = ("=row_id", "reader__username", "owner__username")
     date_hierarchy = "at"
+
+
+@admin.register(CallCount)
+class CallCountAdmin(ReadOnlyAdmin[CallCount]):
+    holds_text = False
+    id_fields = ("client",)
+    list_display = ("client", "kind", "calls", "minute", "owner")
+    list_select_related = ("client", "owner")
+    search_fields = ("client__name",)
+
+
+@admin.register(StoredReply)
+class StoredReplyAdmin(ReadOnlyAdmin[StoredReply]):
+    id_fields = ("pk", "client")
+    list_display = ("created_at", "client", "status", "kept", "purged", "owner")
+    list_select_related = ("client", "owner")
+    search_fields = ("client__name",)
+    date_hierarchy = "created_at"
+    exclude = ("name_digest", "call_digest")
