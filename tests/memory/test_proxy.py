@@ -3,6 +3,7 @@
 import base64
 import json
 import threading
+from typing import Any
 
 import openai
 import pytest
@@ -16,6 +17,7 @@ from conversations.models import Conversation, Message
 from memory.models import RecalledFact
 from memory.proxy import recalling, views
 from memory.proxy.relay import Slot
+from memory.recall.service import Recall, recall
 from tests.factories import ApiKeyFactory, IssuedKey
 from tests.memory.proxying import (
     UPSTREAM_KEY,
@@ -165,7 +167,7 @@ def test_a_client_that_leaves_ends_the_call_and_comes_back_with_what_it_kept(
     client: openai.OpenAI, upstream: Upstream
 ) -> None:
     named = {"X-Remembrancer-Conversation": "trip"}
-    upstream.script(says("Hi."), streams("In ", *["x" * 5000] * 200, held=2), says("Rome, then."))
+    upstream.script(says("Hi."), streams("In ", *["x" * 50_000] * 400, held=2), says("Rome, then."))
     ask(client, user("hello there"), headers=named)
     stream = ask(
         client,
@@ -245,11 +247,11 @@ def test_a_chat_waits_for_recall_until_the_deadline_only(
 ) -> None:
     known(agent, HOME)
     upstream.script(says("I don't know."))
-    come, slow = threading.Event(), recalling.recall
+    come = threading.Event()
 
-    def after_a_while(**asked: object) -> object:
+    def after_a_while(**asked: Any) -> Recall:
         come.wait(20)
-        return slow(**asked)  # type: ignore[arg-type]
+        return recall(**asked)
 
     monkeypatch.setattr(recalling, "DEADLINE", 0.05)
     monkeypatch.setattr(recalling, "recall", after_a_while)
@@ -352,14 +354,18 @@ def test_only_a_live_key_with_the_scope_gets_through(
 
 
 def test_a_key_for_any_agent_speaks_for_the_default_one_or_the_one_it_names(
-    live_server: LiveServer, upstream: Upstream, agent: Agent, second_agent: Agent
+    live_server: LiveServer,
+    upstream: Upstream,
+    traffic: Traffic,
+    agent: Agent,
+    second_agent: Agent,
 ) -> None:
     free = speaks_as(ApiKeyFactory.create(owner=agent.owner, scopes=["proxy"]), live_server)
     for slug, expected in ((None, agent), ("work", second_agent)):
         upstream.script(says(f"For {slug}."))
         ask(free, user(f"hello {slug}"), headers={"X-Remembrancer-Agent": slug} if slug else {})
-        agents = Message.objects.filter(content=f"For {slug}.")
-        eventually(lambda rows=agents: [m.conversation.agent for m in rows.all()], [expected])
+        traffic.over()
+        assert Message.objects.get(content=f"For {slug}.").conversation.agent == expected
     with pytest.raises(openai.NotFoundError):
         ask(free, user("hello"), headers={"X-Remembrancer-Agent": "nobody"})
 
