@@ -12,7 +12,9 @@ from memory.consolidation import merge, near
 from memory.consolidation.undo import CannotUndo, undo_change
 from memory.lifecycle import EntityRef
 from memory.lifecycle.rows import attach_entities
-from memory.models import ConsolidationChange, Fact
+from memory.models import ConsolidationChange, ConsolidationRun, Fact
+from memory.purge.execute import purge
+from memory.purge.selection import chosen
 from memory.vocabulary import ArchivedReason, EntityType, Kind, Origin, State
 from tests.factories import ConversationFactory, MessageFactory
 from tests.llm_server import Recorded, Reply, ScriptedLlm, answers, fails, meanwhile
@@ -168,6 +170,24 @@ def test_what_was_forgotten_while_the_model_thought_is_not_written_back(
     replies(llm, meanwhile(forget, same()))
     assert changes(run(alice, "merge")) == []
     assert Fact.objects.filter(owner=alice, state=State.PENDING).count() == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_was_purged_while_the_model_thought_is_not_written_back(
+    alice: User, llm: ScriptedLlm
+) -> None:
+    old, _ = pair(alice)
+
+    def erase(_: Recorded) -> None:
+        from django.db import connection
+
+        purge(selection=chosen(owner=alice, facts=(old.pk,)), actor=by(alice))
+        connection.close()
+
+    replies(llm, meanwhile(erase, same()))
+    made = run(alice, "merge")
+    assert (made.state, changes(made)) == (ConsolidationRun.State.LOST, [])
+    assert not Fact.objects.filter(statement=BOTH).exists()
 
 
 # Which route, or none
