@@ -114,7 +114,7 @@ class Floor:
     def _found_by_ours(self, owner: "Owner", vector: str) -> float:
         reader = Reader(owner.agent, read("", (), timezone.now()), tuning())
         numbers = [float(number) for number in vector.strip("[]").split(",")]
-        found = our_nearest(numbers, reader.facts, reader.census, ROWS)
+        found = our_nearest(numbers, reader.asked, reader.census, ROWS)
         everything = self.connection.execute(
             "SELECT f.id FROM memory_fact f JOIN memory_factembedding e ON e.fact_id = f.id"
             " WHERE f.owner_id = %s AND f.state = 'active' AND e.model = %s"

@@ -1,6 +1,7 @@
 """The confirmed cases that bear on a message, judged as facts are: by meaning and words in common.
 
-Only reads. An owner without cases costs nothing: whoever calls has asked (`any_active`).
+Only reads. An owner without cases costs nothing: whoever calls has asked whether there
+are any.
 """
 
 from collections.abc import Sequence
@@ -8,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.postgres.search import SearchQuery
-from django.db.models import Exists, F, FloatField, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models import F, FloatField, OuterRef, Q, QuerySet, Subquery, Value
 from pgvector.django import CosineDistance
 
 from agents.models import Agent
@@ -52,11 +53,6 @@ class Relevant:
         if self.cosine is None:
             return by_words
         return self.cosine >= OPENS_COSINE or (by_words and self.cosine >= OPENS_SHARE_COSINE)
-
-
-def any_active() -> Exists:
-    """As a condition on rows that have an owner."""
-    return Exists(Case.objects.filter(owner=OuterRef("owner"), state=State.ACTIVE))
 
 
 def relevant(

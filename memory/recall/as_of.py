@@ -20,7 +20,8 @@ from agents.models import User
 from memory.models import Fact
 from memory.recall import terms
 from memory.recall.legs import Reader
-from memory.recall.terms import Every, Postings, Sheet
+from memory.recall.sheets import Sheet, Sheets
+from memory.recall.terms import Every, Postings
 from memory.scope import facts_readable_by, recallable
 from memory.vocabulary import ArchivedReason, State
 
@@ -120,15 +121,13 @@ class PastReader(Reader):
         """Of the index, which has the facts of today: without those that came since, and with those
         that went."""
         today = super().postings
-        then = set(self.facts.filter(pk__in=today.sheets).values_list("pk", flat=True))
-        sheets = {key: sheet for key, sheet in today.sheets.items() if key in then}
+        known = today.sheets.all()
+        then = set(self.facts.filter(pk__in=known).values_list("pk", flat=True))
+        sheets = {key: sheet for key, sheet in known.items() if key in then}
         sheets |= self._sheets_of(self._gone, today)
         with_words = {key: sheet for key, sheet in sheets.items() if sheet.times}
-        counts = [
-            sum(number in sheet.times for sheet in with_words.values())
-            for number in range(len(today.words))
-        ]
-        return replace(today, sheets=with_words, counts=counts, facts=self.facts.count())
+        table = Sheets.of(with_words, len(today.words))
+        return replace(today, sheets=table, counts=table.counts(), facts=self.facts.count())
 
     def sheets(self, facts: Mapping[UUID, Every | None]) -> dict[UUID, Sheet]:
         return super().sheets(facts) | self._sheets_of(self._gone & set(facts), self.postings)

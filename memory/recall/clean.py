@@ -80,7 +80,7 @@ _ESCAPED = {"&": "&amp;", "%": "%25", "\\": "&#92;", "[": "&#91;", ":": "&#58;",
 def clean(text: str, nonce: str = "") -> str:
     """`nonce`: the fence's own, which no content may hold."""
     text = _visible(text)
-    if nonce:
+    if nonce and nonce.lower() in text.lower():
         text = re.sub(re.escape(nonce), " ", text, flags=re.IGNORECASE)
     return " ".join(_without_markers(text).split())
 

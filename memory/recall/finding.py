@@ -82,7 +82,7 @@ def _rows(reader: Reader, reports: tuple[LegReport, ...], ids: Collection[UUID])
     try:
         with legs.apart():
             rows = measured(
-                reader.facts,
+                reader.asked,
                 reader.agent.owner_id,
                 ids,
                 condition(Fact.objects.filter(reader.rides)),

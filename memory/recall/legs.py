@@ -6,26 +6,26 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
 from uuid import UUID
 
 from django.db import connection, transaction
 from django.db.models import Q, QuerySet
-from django.db.models.functions import Left
 
 from agents.models import Agent
 from memory import embedding
-from memory.models import EntityAlias, Fact
+from memory.models import Fact
 from memory.recall import scoring, terms
 from memory.recall.census import Census, take
 from memory.recall.dates import Period, periods
 from memory.recall.names import says_name
-from memory.recall.nearest import Row, nearest
+from memory.recall.nearest import Condition, Row, condition, nearest
 from memory.recall.query import Query, as_facts_say, content_words
 from memory.recall.scoring import Measures
-from memory.recall.terms import Every, Postings, Sheet
+from memory.recall.sheets import Sheet
+from memory.recall.terms import Every, Postings
 from memory.recall.trace import Found, Hit, Leg, LegReport, Outcome
 from memory.recall.tuning import Tuning
 from memory.scope import facts_readable_by, recallable
@@ -35,6 +35,16 @@ from memory.text.words import words
 log = logging.getLogger(__name__)
 
 _ALIASES = 5000  # that begin like any word of the message
+_NAMES = """
+    SELECT entity_id, normal_name FROM memory_entityalias
+    WHERE owner_id = %s AND left(normal_name, 2) = ANY(%s) ORDER BY id LIMIT %s
+"""
+_ABOUT = """
+    SELECT memory_fact.id, fe.entity_id
+    FROM memory_fact JOIN memory_factentity fe ON fe.fact_id = memory_fact.id
+    WHERE fe.owner_id = %s AND fe.entity_id = ANY(%s) AND {condition}
+    ORDER BY memory_fact.last_confirmed_at DESC, memory_fact.id LIMIT %s
+"""
 
 
 @dataclass(frozen=True)
@@ -49,6 +59,11 @@ class Reader:
     @cached_property
     def facts(self) -> QuerySet[Fact]:
         return recallable(facts_readable_by(self.agent), self.query.now).order_by()
+
+    @cached_property
+    def asked(self) -> Condition:
+        """What `facts` ask, made once for all statements."""
+        return condition(self.facts)
 
     @property
     def rides(self) -> Q:
@@ -103,10 +118,10 @@ def run(reader: Reader) -> tuple[LegReport, ...]:
 
 def by_vector(reader: Reader) -> Found:
     """Facts of a similar meaning."""
-    facts = trusted(reader, reader.facts)
+    asked = _trusted(reader)
     cosines: dict[UUID, float] = {}
     for vector in reader.vectors:
-        for fact_id, distance in nearest(vector, facts, reader.census, reader.tuning.rows_per_leg):
+        for fact_id, distance in nearest(vector, asked, reader.census, reader.tuning.rows_per_leg):
             cosines[fact_id] = max(1 - distance, cosines.get(fact_id, -1.0))
     return Found(_best_first(cosines, reader))
 
@@ -116,18 +131,8 @@ def by_full_text(reader: Reader) -> Found:
     found = reader.postings
     if not found.words:
         raise Skipped("no word of content")
-    asked = found.asked(reader.tuning.prior)
-    scores = {
-        fact_id: asked.score(sheet.times, sheet.length, found.average)
-        for fact_id, sheet in found.sheets.items()
-    }
-    best = _best_first(scores, reader)
-    return Found(
-        tuple(
-            replace(hit, matched=scoring.met(found.sheets[hit.fact_id], found.words))
-            for hit in best
-        )
-    )
+    best = found.best(reader.tuning.prior, reader.tuning.rows_per_leg)
+    return Found(tuple(Hit(fact_id, score, met) for fact_id, score, met in best))
 
 
 def by_entity(reader: Reader) -> Found:
@@ -138,10 +143,7 @@ def by_entity(reader: Reader) -> Found:
     called = _named_entities(reader)
     if not called:
         return Found(())
-    rows = reader.facts.filter(factentity__entity__in=list(called)).order_by(
-        "-last_confirmed_at", "pk"
-    )
-    pairs = list(rows.values_list("pk", "factentity__entity_id")[: reader.tuning.rows_per_word])
+    pairs = _about(called, reader)
     common = _common(Counter(entity for _, entity in pairs), reader)
     names: dict[UUID, dict[str, None]] = {}
     for fact_id, entity in pairs:
@@ -272,10 +274,22 @@ def _readable_languages(query: Query) -> set[str] | None:
 
 
 def trusted(reader: Reader, facts: QuerySet[Fact]) -> QuerySet[Fact]:
+    """Those of which a distance from the question means something. Raises Skipped."""
+    readable = _read_by_the_model(reader)
+    return facts if readable is None else facts.filter(language__in=sorted(readable))
+
+
+def _trusted(reader: Reader) -> Condition:
+    readable = _read_by_the_model(reader)
+    if readable is None:
+        return reader.asked
+    return reader.asked.also("memory_fact.language = ANY(%s)", sorted(readable))
+
+
+def _read_by_the_model(reader: Reader) -> set[str] | None:
     if not _is_readable(reader.query):
         raise Skipped("the embedding model does not read this script")
-    readable = _readable_languages(reader.query)
-    return facts if readable is None else facts.filter(language__in=sorted(readable))
+    return _readable_languages(reader.query)
 
 
 def _named_entities(reader: Reader) -> dict[UUID, list[str]]:
@@ -283,13 +297,24 @@ def _named_entities(reader: Reader) -> dict[UUID, list[str]]:
     exact = set(reader.query.names)
     said = words(reader.query.in_context)
     starts = sorted({name[:2] for name in exact})
-    aliases = EntityAlias.objects.annotate(start=Left("normal_name", 2))
-    near = aliases.filter(owner=reader.agent.owner, start__in=starts).order_by("pk")
     found: dict[UUID, list[str]] = {}
-    for entity, name in near.values_list("entity_id", "normal_name")[:_ALIASES]:
+    with connection.cursor() as cursor:
+        cursor.execute(_NAMES, [reader.agent.owner_id, starts, _ALIASES])
+        aliases = cursor.fetchall()
+    for entity, name in aliases:
         if name in exact or (len(name) >= 4 and says_name(said, words(name))):
             found.setdefault(entity, []).append(name)
     return found
+
+
+def _about(entities: Iterable[UUID], reader: Reader) -> list[tuple[UUID, UUID]]:
+    """Facts and which of the entities each is about."""
+    asked = reader.asked
+    values = [reader.agent.owner_id, list(entities), *asked.values, reader.tuning.rows_per_word]
+    with connection.cursor() as cursor:
+        cursor.execute(_ABOUT.replace("{condition}", asked.sql), values)
+        pairs: list[tuple[UUID, UUID]] = cursor.fetchall()
+    return pairs
 
 
 def _common(carried: Counter[UUID], reader: Reader) -> set[UUID]:

@@ -5,14 +5,15 @@ A score is absolute: it depends on the message and the fact, not on what else wa
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
 from memory.models import Fact
 from memory.recall.dates import Period
 from memory.recall.lexical import Asked
-from memory.recall.terms import Postings, Sheet, Word, is_telling_pair
+from memory.recall.sheets import Sheet
+from memory.recall.terms import Postings, is_telling_pair
 from memory.recall.trace import Candidate, Leg, LegReport, Part, Standing, Why
 from memory.recall.tuning import Tuning
 
@@ -56,19 +57,23 @@ class Scorer:
     def candidate(self, fact: Fact) -> Candidate:
         sheet = self.seen.sheets.get(fact.id)
         parts = self._parts(fact, sheet)
+        cosine = self.seen.cosines.get(fact.id)
+        cover = self.said.share(sheet.stated) if sheet else 0.0
         fading = decay(fact.last_confirmed_at, self.now, self.limits)
         odds = fading * self.limits.kind_weight[fact.kind] * max(fact.confidence, _LEAST)
-        found = Candidate(
+        let_in = Part.NAME in parts or fact.id in self.seen.opened
+        opens = let_in or self._opens(sheet, cosine, cover)
+        return Candidate(
             fact=fact,
             legs=self.seen.legs.get(fact.id, {}),
             parts=parts,
-            cosine=self.seen.cosines.get(fact.id),
-            cover=self.said.share(sheet.stated) if sheet else 0.0,
+            cosine=cosine,
+            cover=cover,
             decay=fading,
             score=sum(parts.values()) + math.log(odds),
+            opens=opens,
+            follows=opens or self._follows(cosine, cover),
         )
-        opens = self._opens(found, sheet)
-        return replace(found, opens=opens, follows=opens or self._follows(found))
 
     def _parts(self, fact: Fact, sheet: Sheet | None) -> dict[Part, float]:
         limits, legs = self.limits, self.seen.legs.get(fact.id, {})
@@ -86,27 +91,25 @@ class Scorer:
             parts[Part.PERIOD] = limits.period
         return {part: value for part, value in parts.items() if value}
 
-    def _opens(self, found: Candidate, sheet: Sheet | None) -> bool:
+    def _opens(self, sheet: Sheet | None, cosine: float | None, cover: float) -> bool:
         limits = self.limits
-        if found.is_named or found.fact.pk in self.seen.opened:
-            return True
-        if found.cosine is not None:
-            return found.cosine >= limits.opens_cosine or (
-                found.cover >= limits.opens_cover and found.cosine >= limits.opens_cover_cosine
+        if cosine is not None:
+            return cosine >= limits.opens_cosine or (
+                cover >= limits.opens_cover and cosine >= limits.opens_cover_cosine
             )
         if sheet is None:
             return False
-        if self._opens_by_pairs(found, sheet):
+        if self._opens_by_pairs(sheet, cover):
             return True
         words = [self.words[n] for n in sheet.stated if not self.words[n].is_pair]
         enough = len(words) > 1 or (words and len(self.contents) <= _FEW_WORDS)
-        return bool(enough) and found.cover >= limits.opens_cover
+        return bool(enough) and cover >= limits.opens_cover
 
-    def _opens_by_pairs(self, found: Candidate, sheet: Sheet) -> bool:
+    def _opens_by_pairs(self, sheet: Sheet, cover: float) -> bool:
         """Pairs overlap, so that what they cover is little: two of them say enough, or a rare one
         that can be a word."""
         pairs = [n for n in sheet.stated if self.words[n].is_pair]
-        if found.cover < self.limits.follows_cover or not pairs:
+        if cover < self.limits.follows_cover or not pairs:
             return False
         counts, facts = self._counts()
         rare = max(3, facts / 50)
@@ -117,12 +120,12 @@ class Scorer:
         postings = self.seen.postings
         return (postings.counts, postings.facts) if postings else ((), 0)
 
-    def _follows(self, found: Candidate) -> bool:
+    def _follows(self, cosine: float | None, cover: float) -> bool:
         limits = self.limits
-        if found.cosine is None:
-            return found.cover >= limits.follows_cover
-        return found.cosine >= limits.follows_cosine or (
-            found.cover >= limits.follows_cover and found.cosine >= limits.follows_cover_cosine
+        if cosine is None:
+            return cover >= limits.follows_cover
+        return cosine >= limits.follows_cosine or (
+            cover >= limits.follows_cover and cosine >= limits.follows_cover_cosine
         )
 
 
@@ -162,7 +165,3 @@ def is_of(fact: Fact, period: Period, now: datetime) -> bool:
     if fact.valid_from is not None:
         return period.start <= fact.valid_from < period.end
     return period.end <= now and period.start <= fact.observed_at < period.end
-
-
-def met(sheet: Sheet, words: Sequence[Word]) -> tuple[str, ...]:
-    return tuple(words[number].text for number in sorted(sheet.times))

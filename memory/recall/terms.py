@@ -5,7 +5,7 @@ Any word will do, because a message has several topics and a fact has one.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -16,6 +16,7 @@ from memory.recall.census import SCOPES, Census
 from memory.recall.dates import date_words
 from memory.recall.lexical import Asked, rarity
 from memory.recall.query import Query
+from memory.recall.sheets import Sheet, Sheets
 from memory.recall.small_talk import FUNCTION_WORDS, QUESTIONS, UNLISTED_FUNCTION_WORDS
 from memory.text.language import language_config
 from memory.text.lists import listed
@@ -74,15 +75,19 @@ _ANALYSIS = """
     SELECT term, ARRAY[term], true, 0 FROM remembrancer_terms('simple', %(glued)s)
     ORDER BY place, 1
 """
-# One index-only scan per lexeme; what they mean is summed by the caller, which is twice as quick as
-# doing it here.
+# One index-only scan per lexeme, whose rows come as one value (memory/recall/sheets.py): to make a
+# thousand rows into objects takes longer than to find them.
 _POSTINGS = """
-    SELECT w.word, h.fact_id, h.tf, h.stated, h.length, h.words
+    SELECT w.word, (
+        SELECT string_agg(
+            uuid_send(fact_id) || float8send(tf) || int4send(length) || int4send(words)
+                || boolsend(stated), '')
+        FROM (
+            SELECT fact_id, tf, stated, length, words FROM memory_factterm
+            WHERE owner_id = %(owner)s AND term = w.term AND {scope} LIMIT %(rows)s
+        ) AS facts
+    )
     FROM unnest(%(terms)s::text[], %(words)s::int[]) AS w (term, word)
-    CROSS JOIN LATERAL (
-        SELECT fact_id, tf, stated, length, words FROM memory_factterm
-        WHERE owner_id = %(owner)s AND term = w.term AND {scope} LIMIT %(rows)s
-    ) AS h
 """
 _PROBE = """
     SELECT fact_id, term, tf, stated FROM memory_factterm
@@ -101,23 +106,6 @@ class Word:
     is_date: bool = False
 
 
-@dataclass
-class Sheet:
-    """What a fact has of the message's words, by their numbers. A quote's words count half."""
-
-    length: float
-    words: int
-    times: dict[int, float] = field(default_factory=dict)
-    stated: set[int] = field(default_factory=set)
-    # Time expressions in it, 2 at most.
-    dates: float = 0.0
-
-    def note(self, word: int, times: float, stated: bool) -> None:
-        self.times[word] = max(times, self.times.get(word, 0.0))
-        if stated:
-            self.stated.add(word)
-
-
 class Every(NamedTuple):
     """What the term that every fact has tells of it: time expressions in it, 2 at most, and the
     sizes that its sheet has."""
@@ -132,7 +120,7 @@ class Postings:
     """The facts that have any of the words, and how many an agent may read at all."""
 
     words: Sequence[Word]
-    sheets: dict[UUID, Sheet]
+    sheets: Sheets
     counts: Sequence[int]
     facts: int
     average: float
@@ -142,6 +130,19 @@ class Postings:
     def asked(self, prior: int) -> Asked:
         rows = self.facts + prior
         return Asked({n: rarity(count, rows) for n, count in enumerate(self.counts)})
+
+    def best(self, prior: int, rows: int) -> list[tuple[UUID, float, tuple[str, ...]]]:
+        """The facts that have most of what was asked, with the words met."""
+        best = self.sheets.best(self.asked(prior), self.average, rows)
+        texts = [word.text for word in self.words]
+        return [
+            (
+                self.sheets.id(place),
+                score,
+                tuple(texts[number] for number in self.sheets.words_of(place)),
+            )
+            for place, score in best
+        ]
 
 
 def analyse(query: Query, agent: Agent) -> list[Word]:
@@ -175,31 +176,11 @@ def postings(words: Sequence[Word], agent: Agent, census: Census, rows: int) -> 
     with connection.cursor() as cursor:
         cursor.execute(_POSTINGS.format(scope=SCOPES[Agent.Reads(agent.reads)]), values)
         found = cursor.fetchall()
-    sheets, counts = _sheets_of_rows(found, len(words))
+    packed = ((word, facts) for word, facts in found if facts)
+    sheets = Sheets.unpacked(packed, len(words))
+    counts = sheets.counts()
     common = frozenset(number for number, count in enumerate(counts) if count > rows)
     return Postings(words, sheets, counts, census.facts, census.average, common)
-
-
-def _sheets_of_rows(
-    rows: Iterable[tuple[int, UUID, float, bool, float, int]], words: int
-) -> tuple[dict[UUID, Sheet], list[int]]:
-    """With how many facts have each word. A thousand rows are usual, and the hash of a UUID is made
-    in Python, that of its number is not."""
-    found: dict[int, tuple[UUID, Sheet]] = {}
-    counts = [0] * words
-    for word, fact_id, times, stated, length, size in rows:
-        pair = found.get(fact_id.int)
-        if pair is None:
-            pair = found[fact_id.int] = fact_id, Sheet(length, size)
-        sheet = pair[1]
-        if word not in sheet.times:
-            counts[word] += 1
-            sheet.times[word] = times
-        elif times > sheet.times[word]:
-            sheet.times[word] = times
-        if stated:
-            sheet.stated.add(word)
-    return dict(found.values()), counts
 
 
 def fill_in(found: Postings, agent: Agent, facts: Mapping[UUID, Every | None]) -> dict[UUID, Sheet]:

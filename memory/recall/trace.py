@@ -113,10 +113,6 @@ class Candidate:
     def relevance(self) -> float:
         return sum(self.parts.values())
 
-    @property
-    def is_named(self) -> bool:
-        return Part.NAME in self.parts
-
 
 @dataclass(frozen=True)
 class NearMiss:

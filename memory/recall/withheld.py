@@ -20,7 +20,7 @@ from memory.recall import legs, scoring, terms
 from memory.recall.legs import Reader
 from memory.recall.query import read
 from memory.recall.scoring import Measures
-from memory.recall.terms import Sheet
+from memory.recall.sheets import Sheet
 from memory.recall.trace import Candidate, NearMiss, Why
 from memory.recall.tuning import tuning
 from memory.scope import facts_of, facts_readable_by, recallable

@@ -7,7 +7,8 @@ from memory.models import Fact
 from memory.recall.dates import Period
 from memory.recall.lexical import Asked, rarity
 from memory.recall.scoring import Measures, Scorer, decay, in_order, judge, standings
-from memory.recall.terms import Postings, Sheet, Word
+from memory.recall.sheets import Sheet, Sheets
+from memory.recall.terms import Postings, Word
 from memory.recall.trace import Candidate, Found, Hit, Leg, LegReport, Outcome, Part, Standing, Why
 from memory.recall.tuning import Tuning
 from memory.vocabulary import Kind
@@ -30,7 +31,8 @@ def fact(fact_id: UUID = A, **values: object) -> Fact:
 
 def words(*texts: str, facts: int = 1000, counts: tuple[int, ...] = (), **kind: bool) -> Postings:
     found = [Word(text, (text,), **kind) for text in texts]
-    return Postings(found, {}, counts or (1,) * len(texts), facts, 10.0, frozenset())
+    none = Sheets.of({}, len(texts))
+    return Postings(found, none, counts or (1,) * len(texts), facts, 10.0, frozenset())
 
 
 def sheet(*stated: int, quoted: tuple[int, ...] = (), dates: float = 0.0) -> Sheet:
