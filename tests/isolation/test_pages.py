@@ -205,7 +205,8 @@ LEADS = {"language-model", "merge-selected"}
 KEYED = {"mcp"}
 # For everybody, and about nobody: tests/agents/test_sign_in.py and tests/config/test_health.py.
 OPEN = {
-    "home", "waiting-count", "digest-stop", "healthz", "login", "logout", "sign-in", "api-reference",
+    "home", "waiting-count", "digest-stop", "healthz", "login", "logout", "sign-in",
+    "api-reference",
 }  # fmt: skip
 
 ids = [case.id or case.name for case in ONE_ROW]
