@@ -7,7 +7,7 @@ from asgiref.sync import async_to_sync
 from django.core.management.base import BaseCommand, CommandError
 from django.db import close_old_connections
 
-from agents import keys
+from agents import audit, keys
 from memory import embedding
 from memory.mcp.caller import Caller, KeyGone
 
@@ -34,6 +34,7 @@ Exit code 0: the program has closed the connection. 1: the key is missing or not
             _caller(plaintext)
         except KeyGone as gone:
             raise CommandError(f"{VARIABLE}: {gone}") from gone
+        audit.context.set("command mcp")
         # Ctrl-C ends it at once, whatever waits for input.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         # Takes seconds. Until then memory goes by words.
