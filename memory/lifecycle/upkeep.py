@@ -206,9 +206,7 @@ def _made_by_person(row: Fact) -> bool:
     return row.origin == Origin.MANUAL or row.created_at == row.reviewed_at
 
 
-def set_pinned(
-    *, fact: Fact, pinned: bool, actor: Actor, reason: str = "", seen: str = ""
-) -> Fact:
+def set_pinned(*, fact: Fact, pinned: bool, actor: Actor, reason: str = "", seen: str = "") -> Fact:
     """Raises Conflict when the fact is neither pending nor active, NotAllowed, Stale."""
     with transition(fact.owner, actor, reason):
         need_person(actor, fact.owner)

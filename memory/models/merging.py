@@ -31,9 +31,7 @@ class EntityMerge(models.Model):
     class Meta:
         ordering = ["-merged_at"]
         constraints = [
-            models.CheckConstraint(
-                condition=~Q(kept=models.F("gone")), name="entity_merge_of_two"
-            ),
+            models.CheckConstraint(condition=~Q(kept=models.F("gone")), name="entity_merge_of_two"),
         ]
         indexes = [models.Index(fields=["owner", "kept"], name="entity_merge_kept")]
         triggers = [

@@ -5,6 +5,7 @@ import io
 import json
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 import pytest
 from django.contrib.auth.models import Permission
@@ -184,6 +185,7 @@ def test_a_vector_is_made_anew(desk, agent):
 def test_a_source_is_read_again_from_its_beginning(desk, agent):
     fact = candidate(agent, "The user keeps bees.")
     talk = fact.conversation
+    assert talk is not None
     talk.last_seq = talk.cursor_seq = 1
     talk.save()
     run = ExtractionRun.objects.create(
@@ -226,7 +228,7 @@ def draft_of(agent: "Agent", count: int) -> BulkJob:
 def test_what_was_cut_short_goes_on_and_takes_nothing_twice(agent, monkeypatch):
     job = draft_of(agent, 4)
     jobs.start(job=job, reason="x")
-    taken = []
+    taken: list[UUID] = []
     real = steps.STEPS[Repair.CONFIRM].take
 
     def killed_at_the_third(fact: Fact, *others: Any) -> None:

@@ -49,7 +49,7 @@ def sent(at: datetime = EIGHT) -> list[mail.EmailMessage]:
 
 
 def stop_path(message: mail.EmailMessage) -> str:
-    link = message.extra_headers["List-Unsubscribe"].strip("<>")
+    link: str = message.extra_headers["List-Unsubscribe"].strip("<>")
     return link.removeprefix("https://memory.example.org")
 
 

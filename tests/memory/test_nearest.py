@@ -13,7 +13,7 @@ from memory import embedding, vector_index
 from memory.models import FactCount
 from memory.recall import census
 from memory.recall.legs import Reader
-from memory.recall.nearest import nearest
+from memory.recall.nearest import condition, nearest
 from memory.recall.query import read
 from memory.recall.tuning import tuning
 from memory.vocabulary import State
@@ -53,7 +53,7 @@ def store(agent: Agent, bob: User) -> set[UUID]:
 def found(agent: Agent) -> list[UUID]:
     reader = Reader(agent, read("hobby", (), timezone.now()), tuning())
     (vector,) = embedding.embed(["the user's hobby"])
-    return [key for key, _ in nearest(vector, reader.facts, reader.census, ROWS)]
+    return [key for key, _ in nearest(vector, condition(reader.facts), reader.census, ROWS)]
 
 
 def test_the_index_finds_what_comparing_finds_and_nothing_out_of_scope(

@@ -1,13 +1,14 @@
 """The page of facts that faded: each answer, its undo, and who loses a race."""
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.urls import reverse
 from django.utils import timezone
 
 from agents.audit import person
+from agents.models import Agent
 from memory import lifecycle
 from memory.models import Fact
 from memory.vocabulary import ArchivedReason, State
@@ -24,7 +25,7 @@ BEES = "The user keeps bees."
 HTMX = {"HX-Request": "true"}
 
 
-def faded(agent, statement: str = BEES, **values) -> Fact:
+def faded(agent: Agent, statement: str = BEES, **values: Any) -> Fact:
     fields = {
         "agent": agent,
         "state": State.ACTIVE,
@@ -79,6 +80,7 @@ def test_no_longer_true_ends_it_on_its_last_day_and_undo_brings_it_back(alices, 
     answer(alices, fact, "ended", when="2026-02-10")
     row = now_is(fact)
     assert (row.state, row.archived_reason) == (State.ARCHIVED, ArchivedReason.ENDED)
+    assert row.valid_until is not None
     assert row.valid_until.isoformat() == "2026-02-11T00:00:00+00:00"
     undo(alices, fact, "no longer true")
     row = now_is(fact)
@@ -92,6 +94,7 @@ def test_changed_puts_the_new_fact_in_its_place_and_undo_takes_it_away(alices, a
     answer(alices, fact, "changed", statement="The user keeps hens.", when="2026-02-10")
     new = Fact.objects.get(state=State.ACTIVE)
     assert (new.statement, now_is(fact).superseded_by) == ("The user keeps hens.", new)
+    assert new.valid_from is not None
     assert new.valid_from.isoformat() == "2026-02-10T00:00:00+00:00"
     assert BEES in undo(alices, new, replaced=str(fact.pk))
     assert (state(fact), state(new)) == (State.ACTIVE, State.ARCHIVED)

@@ -1,7 +1,7 @@
 """The steps of the review queue beyond yes and no: snooze, merge, many at once, and their undo."""
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.urls import reverse
@@ -31,9 +31,7 @@ HTMX = {"HX-Request": "true"}
 KEY = "AKIAIOSFODNN7EXAMPLE"
 
 
-def post(
-    client: "Client", name: str, *arguments: object, htmx: bool = False, **data: object
-) -> str:
+def post(client: "Client", name: str, *arguments: object, htmx: bool = False, **data: Any) -> str:
     response = client.post(
         reverse(name, args=arguments), data, headers=HTMX if htmx else {}, follow=not htmx
     )
@@ -48,6 +46,7 @@ def test_what_is_snoozed_sleeps_until_its_day_or_until_it_is_brought_back(alices
     assert BEES not in text(alices, "review")
     assert BEES in text(alices, "snoozed")
     until = now_is(fact).snoozed_until
+    assert until is not None
     assert timezone.localtime(until).hour == 0
     assert timedelta(days=6) < until - timezone.now() <= timedelta(days=7)
     assert BEES in post(alices, "take-back", fact.pk, htmx=True)
@@ -68,7 +67,7 @@ def test_what_was_decided_can_be_taken_back_after_leaving_the_page(alices, agent
     kept, refused, worded = (candidate(agent, said) for said in (BEES, HENS, ANTS))
     post(alices, "confirm", kept.pk)
     post(alices, "reject", refused.pk)
-    edit = {"statement": "The user keeps ants.", "kind": "semantic"}
+    edit: dict[str, Any] = {"statement": "The user keeps ants.", "kind": "semantic"}
     post(alices, "edit", worded.pk, **edit)
     page = text(alices, "decided")
     for shown in (BEES, HENS, "The user keeps ants."):
@@ -99,7 +98,7 @@ def test_what_something_depends_on_can_not_be_taken_back(alices, alice, agent):
 
 def test_undo_of_an_edit_shows_the_candidate_again(alices, agent):
     fact = candidate(agent, BEES)
-    edit = {"statement": HENS, "kind": "semantic"}
+    edit: dict[str, Any] = {"statement": HENS, "kind": "semantic"}
     assert "Undo" in post(alices, "edit", fact.pk, htmx=True, **edit)
     wording = Fact.objects.get(statement=HENS)
     answer = post(alices, "take-back", wording.pk, htmx=True, replaced=fact.pk)
@@ -139,7 +138,7 @@ def test_it_is_confirmed_for_all_assistants_in_one_step(alices, agent):
 
 def test_an_edit_may_keep_a_fact_to_one_assistant(alices, agent, second_agent):
     fact = candidate(agent, BEES)
-    edit = {"statement": BEES, "kind": "semantic"}
+    edit: dict[str, Any] = {"statement": BEES, "kind": "semantic"}
     post(alices, "edit", fact.pk, scope=str(second_agent.pk), **edit)
     assert Fact.objects.get(state=State.ACTIVE).agent == second_agent
 
@@ -186,7 +185,7 @@ def test_a_selection_leads_to_the_merge_of_its_members(alices, agent):
 
 def a_talk_of_four(agent: "Agent") -> list[Fact]:
     talk = ConversationFactory.create(agent=agent)
-    flagged = {"withheld_for": [Withheld.DIRECTIVE]}
+    flagged: dict[str, Any] = {"withheld_for": [Withheld.DIRECTIVE]}
     return [
         candidate(agent, BEES, conversation=talk),
         candidate(agent, HENS, conversation=talk),
@@ -215,7 +214,9 @@ def test_a_bulk_decision_shows_what_it_holds_and_leaves_out_what_is_flagged(alic
 def test_each_item_of_a_bulk_decision_is_reported(alices, alice, agent):
     bees, hens, _, ants = a_talk_of_four(agent)
     target = FactFactory.create(agent=agent, state=State.ACTIVE, statement="The user has pets.")
-    seen = {f"seen-{fact.pk}": lifecycle.version(fact) for fact in (bees, hens, ants)}
+    seen: dict[str, Any] = {
+        f"seen-{fact.pk}": lifecycle.version(fact) for fact in (bees, hens, ants)
+    }
     lifecycle.reject(fact=hens, actor=person(alice))
     CorrectionTarget.objects.create(owner=alice, fact=ants, target=target)
     wide = FactFactory.create(owner=alice, statement="The user keeps moths.")
