@@ -19,6 +19,7 @@ import psutil
 from bench import peers
 
 _BOOT_SECONDS = 120
+_THREADS = 4
 
 
 class Server:
@@ -30,7 +31,13 @@ class Server:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
-        web = children(python=sys.executable, logs=home, port=self.port, broker=home / "broker")[0]
+        web = children(
+            python=sys.executable,
+            logs=home,
+            port=self.port,
+            threads=_THREADS,
+            broker=home / "broker",
+        )[0]
         self.process = subprocess.Popen(
             web.command,
             env=os.environ | {"DATABASE_POOL_SIZE": "10"},
@@ -70,13 +77,13 @@ class Server:
 class Client:
     """One kept connection."""
 
-    def __init__(self, port: int, key: str) -> None:
+    def __init__(self, port: int) -> None:
         self.connection = HTTPConnection("127.0.0.1", port, timeout=60)
-        self.headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
 
-    def recall(self, message: str) -> None:
+    def recall(self, message: str, key: str) -> None:
         body = json.dumps({"message": message, "agent": "main"})
-        self.connection.request("POST", "/api/v1/recall", body, self.headers)
+        headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+        self.connection.request("POST", "/api/v1/recall", body, headers)
         answer = self.connection.getresponse()
         text = answer.read()
         if answer.status != 200:
