@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 DESK, PHONE = {"width": 1100, "height": 800}, {"width": 360, "height": 740}
+CHARTS_FIT = "[...document.querySelectorAll('canvas')].every(c => c.clientWidth <= innerWidth)"
 FORMS = ("assistant-new", "fact-new", "language-model")
 # Their colours are seen in the dark too.
 DARK = {"review", "fact", "facts", "dashboard", "settings", "run", "recall", "conversation"}
@@ -56,6 +57,8 @@ def test_no_page_shuts_anybody_out(page: "Page", live_server: "LiveServer") -> N
             page.emulate_media(color_scheme="dark")
             problems[f"{name} in the dark"] = grave_barriers(page)
         page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+        # Charts are drawn anew a moment after the window has its size.
+        page.wait_for_function(CHARTS_FIT)
         width = page.evaluate("document.documentElement.scrollWidth")
         problems[f"{name} on a phone"] = f"{width} px" if width > PHONE["width"] else ""
     assert {name: problem for name, problem in problems.items() if problem} == {}
