@@ -188,7 +188,7 @@ def test_what_it_told_one_conversation_is_not_taken_for_anothers(
     api: Api, alice_key: IssuedKey, bob_key: IssuedKey, agent: Agent, bobs_agent: Agent
 ) -> None:
     known(agent, HOME)
-    known(bobs_agent, "The user's home is in the harbour of Turku.")
+    known(bobs_agent, "The user's home is in Turku.")
     for key in (alice_key, bob_key):
         asked(api(key), conversation="c1")
     asked(api(alice_key), conversation="c1", source="other")
