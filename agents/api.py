@@ -21,6 +21,7 @@ from agents.assistants import Wanted
 from agents.audit import acting, key_holder
 from agents.auth import KeyRequest, NoSuchAgent, agent_for, require_scope
 from agents.gate import memory_on
+from agents.languages import languages
 from agents.models import Agent, ApiKey, OwnerSettings, validate_zone
 from agents.schemas import Slug, Strict, Time, Version
 from agents.versions import Outdated, seen_in, version_of
@@ -161,11 +162,13 @@ class RotationIn(Strict):
 class SettingsOut(BaseModel):
     """`memory_enabled` null: as the server has it by default; `memory_on` is what that comes to.
     Null for a cap is none, for `recall_budget` the server's own. `event_confidence`: how sure the
-    observer must be of an event that becomes active by itself; null: none does."""
+    observer must be of an event that becomes active by itself; null: none does. `language`, empty
+    for that of the facts, is what conclusions and the profile are written in."""
 
     memory_enabled: bool | None
     memory_on: bool
     time_zone: str
+    language: str
     cap_per_agent: int | None
     cap_global: int | None
     recall_budget: int | None
@@ -189,11 +192,18 @@ def _zone(name: str) -> str:
 Cap = Annotated[int, Field(ge=1, le=1_000_000)]
 
 
+def _language(code: str) -> str:
+    if code and code not in languages():
+        raise ValueError("is no ISO 639 code of a language that is known here, such as fi")
+    return code
+
+
 class SettingsIn(Strict):
     """What is left out stays. `version`, or the header If-Match, is what you saw."""
 
     memory_enabled: bool | None = None
     time_zone: Annotated[str, Field(max_length=64), AfterValidator(_zone)] = ""
+    language: Annotated[str, Field(max_length=3), AfterValidator(_language)] = ""
     cap_per_agent: Cap | None = None
     cap_global: Cap | None = None
     recall_budget: Annotated[int, Field(ge=200, le=8000)] | None = None

@@ -80,12 +80,17 @@ class OwnerSettings(models.Model):
     cap_global = models.PositiveIntegerField(null=True, blank=True)
     # Tokens of the memory block; null: the server's default.
     recall_budget = models.PositiveIntegerField(null=True, blank=True)
+    # What conclusions and the profile are written in, an ISO 639 code; blank: as the facts are.
+    language = models.CharField(max_length=3, blank=True, default="", db_default="")
     # How sure the observer must be of an event that becomes active by itself; null: none does.
     event_confidence = models.FloatField(null=True, blank=True, default=0.8, db_default=0.8)
 
     class Meta:
         verbose_name_plural = "owner settings"
         constraints = [
+            models.CheckConstraint(
+                condition=Q(language__regex="^([a-z]{2,3})?$"), name="settings_language_is_a_code"
+            ),
             models.CheckConstraint(
                 condition=Q(recall_budget__isnull=True) | Q(recall_budget__range=(200, 8000)),
                 name="settings_recall_budget",

@@ -15,6 +15,7 @@ from agents import gate, keys, readings
 from agents.access import agents_of, key_of, keys_of
 from agents.audit import acting, person
 from agents.desk import DeskRequest, desk
+from agents.languages import languages
 from agents.models import Agent, ApiKey, OwnerSettings, User
 
 ON, OFF, FOLLOW = "on", "off", "follow"
@@ -27,6 +28,7 @@ EVENTS = [
     ("", "wait for me, as everything else does"),
 ]
 NUMBERS = ("recall_budget", "cap_per_agent", "cap_global")
+AS_THEY_ARE = ("time_zone", "language", *NUMBERS)
 # What an assistant needs day to day; none of these can approve anything.
 USUAL_SCOPES = [
     ApiKey.Scope.INGEST,
@@ -61,6 +63,11 @@ class PreferencesForm(forms.Form):
         label="Time zone", choices=lambda: [(zone, zone) for zone in sorted(available_timezones())]
     )
 
+    language = forms.ChoiceField(
+        label="Language of what is concluded about me",
+        choices=lambda: [("", "As my facts are"), *languages().items()],
+        required=False,
+    )
     events = forms.ChoiceField(
         label="Events that you told of, with a date that is past",
         choices=EVENTS,
@@ -91,7 +98,7 @@ class PreferencesForm(forms.Form):
     def of(cls, row: OwnerSettings, data: Any = None) -> "PreferencesForm":
         chosen = {value: name for name, value in CHOICES.items()}[row.memory_enabled]
         sure = row.event_confidence
-        initial = {name: getattr(row, name) for name in ("time_zone", *NUMBERS)}
+        initial = {name: getattr(row, name) for name in AS_THEY_ARE}
         initial |= {"memory": chosen, "events": "" if sure is None else f"{sure:g}"}
         return cls(data, initial=initial, label_suffix="")
 
@@ -99,9 +106,9 @@ class PreferencesForm(forms.Form):
         values = self.cleaned_data
         row.memory_enabled = CHOICES[values["memory"]]
         row.event_confidence = float(values["events"]) if values["events"] else None
-        for name in ("time_zone", *NUMBERS):
+        for name in AS_THEY_ARE:
             setattr(row, name, values[name])
-        row.save(update_fields=["memory_enabled", "event_confidence", "time_zone", *NUMBERS])
+        row.save(update_fields=["memory_enabled", "event_confidence", *AS_THEY_ARE])
 
 
 class KeyForm(forms.Form):

@@ -36,6 +36,8 @@ class Material:
     def digest(self) -> str:
         """Of everything that a sentence could come from: another digest, another profile."""
         lines = sorted(_version(fact) for fact in self.facts.values())
+        if language := self.agent.owner.settings.language:
+            lines.append(language)
         return sha256("\n".join(lines).encode()).hexdigest()
 
 

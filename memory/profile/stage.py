@@ -12,6 +12,7 @@ from django.db import transaction
 from agents.access import agents_of
 from agents.audit import POLICY, Actor
 from agents.gate import require_on
+from agents.languages import instruction
 from agents.models import User
 from memory import llm
 from memory.consolidation.journal import Journal, journal_of
@@ -87,7 +88,8 @@ def _write(journal: Journal, material: Material) -> None:
         if material.facts and route is not None:
             renew(lease)
             ask = render(material)
-            reply = journal.count(lambda: llm.complete(route, prompt(PROMPT), ask, ProfileReply))
+            told = prompt(PROMPT) + instruction(journal.owner)
+            reply = journal.count(lambda: llm.complete(route, told, ask, ProfileReply))
             sentences = reply.sentences
         with journal.step(CHANGED), transition(journal.owner, POLICY, CHANGED):
             _store(journal, material, [s for s in sentences if may_stand(s, material.facts)])

@@ -12,6 +12,7 @@ from django.db import transaction
 
 from agents.audit import POLICY, Actor
 from agents.gate import require_on
+from agents.languages import instruction
 from agents.models import User
 from memory import lifecycle, llm
 from memory.consolidation.journal import Journal, journal_of
@@ -87,8 +88,9 @@ def _reflect(journal: Journal, material: Material, room: int) -> int:
     """How many insights were born."""
     with leased(journal.owner) as lease:
         renew(lease)
+        told = prompt(PROMPT) + instruction(journal.owner)
         reply = journal.count(
-            lambda: llm.complete(material.route, prompt(PROMPT), render(material), InsightReply)
+            lambda: llm.complete(material.route, told, render(material), InsightReply)
         )
         with journal.step("reflection"), transition(journal.owner, POLICY, "reflection"):
             born = _write(journal, material, reply.insights[:room])

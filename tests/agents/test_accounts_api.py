@@ -222,6 +222,7 @@ def test_settings_change_only_where_they_are_named(admin: Client, alice: User) -
     "body",
     [
         {"time_zone": "Mars"},
+        {"language": "xx"},
         {"time_zone": None},
         {"cap_global": 0},
         {"recall_budget": 10},

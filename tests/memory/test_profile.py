@@ -94,6 +94,18 @@ def test_it_is_written_anew_only_when_the_facts_changed(llm, alice, agent, facts
     assert Profile.objects.count() == 1
 
 
+def test_it_is_written_in_the_language_that_the_owner_chose(llm, alice, agent, facts):
+    writes(llm, sentence(LIVES, 1))
+    profile(agent)
+    assert "Write in" not in llm.requests[0].system
+    alice.settings.language = "fi"
+    alice.settings.save()
+    agent.owner.refresh_from_db()
+    writes(llm, sentence("Käyttäjä asuu Turussa.", 1))
+    assert len(profile(Agent.objects.get(pk=agent.pk))) == 1
+    assert "Write in Finnish" in llm.requests[1].system
+
+
 @pytest.mark.parametrize(
     "bad",
     [
