@@ -82,6 +82,16 @@ def test_the_block_keeps_to_the_owners_budget(alice, agent):
     assert 0 < narrow.tokens <= 300 < usual.tokens
 
 
+def test_they_lead_to_what_has_a_page_of_its_own(alices, agent):
+    page = text(alices, "settings")
+    for address in (
+        reverse("assistant", args=[agent.pk]),
+        reverse("language-model"),
+        reverse("digest"),
+    ):
+        assert f'href="{address}"' in page
+
+
 def test_it_refuses_an_unknown_time_zone(alices, alice):
     response = alices.post(reverse("preferences"), {"memory": "on", "time_zone": "Mars/North"})
     assert response.status_code == 422
