@@ -12,6 +12,7 @@ from agents.desk import DeskRequest, desk
 from memory.access import run_of, runs_of
 from memory.models import ExtractionRun
 from memory.pages.paging import newest_first
+from memory.review import queue
 from memory.scope import facts_of
 from memory.vocabulary import Gate
 
@@ -52,8 +53,10 @@ def runs(request: DeskRequest) -> HttpResponse:
 @desk
 def run(request: DeskRequest, run_id: UUID) -> HttpResponse:
     row = run_of(request.user, run_id)
+    waiting = queue.waiting(request.user, timezone.now()).filter(run=row)
     context = {
         "run": row,
+        "waits": waiting.exists(),
         "seconds": _seconds(row),
         "counts": [(label, row.counts.get(name, 0)) for name, label in COUNTS.items()],
         "gates": _gates(row),

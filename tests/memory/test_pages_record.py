@@ -6,7 +6,9 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
+from agents.audit import person
 from conversations.models import Conversation, Message
+from memory import lifecycle
 from memory.models import DroppedCandidate, ExtractionRun
 from memory.vocabulary import Gate, State, Trigger
 from tests.factories import ConversationFactory, MessageFactory
@@ -142,6 +144,19 @@ def test_it_shows_what_a_run_found_and_dropped_and_why(alices, agent):
     assert "named by the reflector" in page
     assert "some-model" in text(alices, "runs")
     assert "some-model" not in text(alices, "runs", state="failed")
+
+
+def test_what_waits_from_a_run_is_decided_at_once(alices, alice, agent):
+    run = a_run(ConversationFactory.create(agent=agent), state=ExtractionRun.State.APPLIED)
+    fact = candidate(agent, "The user keeps bees.", conversation=run.conversation, run=run)
+    elsewhere = candidate(agent, "The user keeps hens.")
+    address = f"{reverse('bulk')}?run={run.pk}"
+    assert f'href="{address}"' in text(alices, "run", run.pk)
+    page = alices.get(address).content.decode()
+    assert fact.statement in page
+    assert elsewhere.statement not in page
+    lifecycle.reject(fact=fact, actor=person(alice))
+    assert address not in text(alices, "run", run.pk)
 
 
 def test_it_shows_the_block_that_an_assistant_would_get(alices, agent, second_agent, bobs_agent):
