@@ -22,15 +22,14 @@ from memory import lifecycle
 from memory.access import fact_of
 from memory.consolidation import reconfirm as service
 from memory.models import Fact
-from memory.review import queue
+from memory.review import answered, queue
+from memory.review.answered import ENDED, LATER, SAID, STILL
 from memory.review.cards import Card, card
 from memory.review.decided import TAKEN_BACK
 from memory.review.forms import BOUNDS, MAX_STATEMENT, Day, SnoozeForm
 from memory.scope import facts_of
 
 PAGE = "memory/reconfirm.html"
-# Why, as the trail has it: what Undo looks for.
-STILL, ENDED, LATER = "still true", "no longer true", "asked for later"
 
 
 class AnswerForm(forms.Form):
@@ -78,7 +77,12 @@ def answer(request: DeskRequest, fact_id: UUID) -> HttpResponse:
         return _line(request, refusal.fact, str(refusal), replaced=fact, status=409)
     except lifecycle.LifecycleError as refusal:
         return _again(request, fact, str(refusal), 409)
-    return _line(request, outcome, chosen.said, replaced=fact, reason=chosen.reason)
+    # The same text again changes nothing.
+    reason = STILL if outcome.pk == fact.pk and not chosen.reason else chosen.reason
+    if reason:
+        answered.remember(request, outcome, reason)
+    said = SAID.get(reason, chosen.said)
+    return _line(request, outcome, said, replaced=fact, reason=reason)
 
 
 @require_POST
@@ -94,6 +98,7 @@ def unanswer(request: DeskRequest, fact_id: UUID) -> HttpResponse:
             row = fact_of(request.user, UUID(request.POST.get("replaced", "") or str(fact.pk)))
     except lifecycle.LifecycleError as refusal:
         return _line(request, fact, str(refusal), replaced=fact, status=409)
+    answered.forget(request, fact)
     if request.htmx:
         return render(request, "memory/_reconfirm_card.html", _context(request, row, counted=True))
     messages.success(request, "Taken back: it is asked about again.")
@@ -108,11 +113,11 @@ def _answer(
     when: date | None = said["when"]
     match request.POST.get("answer", ""):
         case "still":
-            return Answer("Still true", STILL, lambda: service.still_true(**known, **seen))
+            return Answer(SAID[STILL], STILL, lambda: service.still_true(**known, **seen))
         case "ended":
             end = _start(when + timedelta(days=1)) if when else None
             return Answer(
-                "No longer true",
+                SAID[ENDED],
                 ENDED,
                 lambda: service.no_longer_true(when=_not_after_now(end), **known, **seen),
             )
@@ -125,9 +130,7 @@ def _answer(
             )
         case "later" if snooze.is_valid():
             until = snooze.cleaned_data["moment"]
-            return Answer(
-                "Asked again later", LATER, lambda: service.ask_later(until=until, **known)
-            )
+            return Answer(SAID[LATER], LATER, lambda: service.ask_later(until=until, **known))
     return None
 
 

@@ -23,7 +23,7 @@ from memory.lifecycle import Edit, Scope
 from memory.models import Fact
 from memory.pages.paging import newest_first
 from memory.purge import requests
-from memory.review import around, decided, queue
+from memory.review import answered, around, decided, queue
 from memory.review.answers import (
     ONE,
     PAGE,
@@ -223,9 +223,10 @@ def snoozed(request: DeskRequest) -> HttpResponse:
 @desk
 def recent(request: DeskRequest) -> HttpResponse:
     """What was decided lately, each with its Undo while that is possible."""
-    rows = decided.decisions(request.user)
-    listing = newest_first(rows, "reviewed_at", request.GET.get("after", ""))
+    rows, after = decided.decisions(request.user), request.GET.get("after", "")
+    listing = newest_first(rows, "reviewed_at", after)
     context = {
+        "answered": [] if after else answered.answered(request),
         "decisions": [decided.decision(fact) for fact in listing.rows],
         "next_key": listing.next_key,
         **place(request),

@@ -109,6 +109,35 @@ def test_later_puts_it_off_and_undo_asks_again(alices, agent):
 
 
 @pytest.mark.parametrize(
+    ("said", "data"), [("still", {}), ("ended", {}), ("later", {"wait": "week"})]
+)
+def test_an_answer_can_be_taken_back_after_leaving_the_page(alices, agent, said, data):
+    fact = faded(agent)
+    answer(alices, fact, said, **data)
+    (shown,) = alices.get(reverse("decided")).context["answered"]
+    back = reverse("decided")
+    response = alices.post(
+        reverse("reconfirm-undo", args=[fact.pk]), {"answer": shown.reason, "back": back}
+    )
+    assert response["Location"] == back
+    row = now_is(fact)
+    assert (row.state, row.confidence, row.decayed_at) == (State.ACTIVE, 0.8, MONDAY)
+    assert (row.snoozed_until, row.valid_until) == (None, None)
+    assert alices.get(back).context["answered"] == []
+    assert BEES in text(alices, "reconfirm")
+
+
+def test_the_same_text_again_is_a_confirmation_and_its_undo_takes_back_no_more(alices, agent):
+    fact = faded(agent)
+    before = Fact.objects.values().get()
+    page = answer(alices, fact, "changed", statement=BEES)
+    assert "Still true" in page
+    assert 'name="answer" value="still true"' in page
+    undo(alices, fact, "still true")
+    assert Fact.objects.values().get() == before
+
+
+@pytest.mark.parametrize(
     "data",
     [
         {"answer": ""},
