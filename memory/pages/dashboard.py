@@ -48,9 +48,12 @@ def dashboard(request: DeskRequest) -> HttpResponse:
     rows, talks = facts_of(owner), conversations_of(owner)
     facts = figures.facts(rows)
     use = figures.use(rows, facts.states[State.ACTIVE])
+    asleep = queue.snoozed(owner, now).order_by().count()
     dropped = DroppedCandidate.objects.filter(owner=owner)
     context = {
         "states": facts.states,
+        "waiting": max(facts.states[State.PENDING] - asleep, 0),
+        "asleep": asleep,
         "oldest": queue.oldest_waiting(owner, now),
         "unread": figures.unread_count(talks),
         "memory_on": allowed(settings.MEMORY_MODE, owner.settings.memory_enabled),

@@ -65,6 +65,18 @@ def test_each_figure_leads_to_as_many_rows(alices, alice, agent, bobs_agent):
     assert len(alices.get(tokens.cells[0][1]).context["rows"]) == 1
 
 
+def test_what_sleeps_does_not_count_as_waiting(alices, alice, agent):
+    candidate(agent, "The user keeps bees.")
+    later = candidate(agent, "The user keeps hens.")
+    tomorrow = timezone.now() + timedelta(days=1)
+    lifecycle.snooze(fact=later, until=tomorrow, actor=person(alice))
+    response = alices.get(reverse("dashboard"))
+    assert (response.context["waiting"], response.context["asleep"]) == (1, 1)
+    page = response.content.decode()
+    assert f'href="{reverse("snoozed")}">1 snoozed</a>' in page
+    assert f'href="{reverse("facts")}?state=pending&amp;sort=oldest">the oldest' in page
+
+
 def test_states_are_counted_back_from_the_trail(alice, agent):
     fact = candidate(agent, "The user keeps bees.")
     candidate(agent, "The user keeps hens.")
