@@ -1,8 +1,10 @@
-"""On a narrow screen nothing runs out of the page, and no cell is a few letters wide."""
+"""On a narrow screen nothing runs out of the page, and no cell is a few letters wide; on paper
+stands the text and nothing to press."""
 
 from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.desk import queue_of, sign_in
 
@@ -41,3 +43,19 @@ def test_an_empty_list_keeps_its_words_off_the_edge(
     page.goto(f"{live_server.url}/facts/")
     padding = page.locator(".empty").evaluate("it => getComputedStyle(it).paddingLeft")
     assert float(padding.removesuffix("px")) >= 16
+
+
+def test_on_paper_stands_the_text_and_nothing_to_press(
+    page: "Page", live_server: "LiveServer", alice: "User", agent: "Agent"
+) -> None:
+    (fact,) = queue_of(agent, "The user keeps bees.")
+    sign_in(page.context, live_server.url, alice)
+    page.emulate_media(media="print", color_scheme="dark")
+    for address in ("/review/", f"/facts/{fact.pk}/"):
+        page.goto(live_server.url + address)
+        expect(page.locator(".statement").first).to_be_visible()
+        expect(page.locator("mark").first).to_be_visible()
+        for control in page.locator("button, nav, .actions").all():
+            expect(control).not_to_be_visible()
+        paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert paper == "rgb(255, 255, 255)"
