@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import timedelta
 from itertools import groupby
 from typing import Any
 from uuid import UUID
@@ -27,7 +28,7 @@ from memory.consolidation.values import Change
 from memory.extraction.lease import LeaseTaken
 from memory.lifecycle import Edit, LifecycleError
 from memory.models import ConsolidationChange, ConsolidationRun, ConsolidationSchedule, Fact
-from memory.pages.paging import newest_first
+from memory.pages.paging import day_of, newest_first
 from memory.scope import facts_of
 from memory.vocabulary import Tag
 
@@ -74,6 +75,9 @@ class MergeForm(forms.Form):
 def runs(request: DeskRequest) -> HttpResponse:
     owner, now = request.user, timezone.now()
     found = access.runs_of(owner)
+    day = day_of(request.GET.get("day", ""))
+    if day is not None:
+        found = found.filter(started_at__gte=day, started_at__lt=day + timedelta(days=1))
     schedule = ConsolidationSchedule.objects.filter(owner=owner).first()
     offers = access.offers_to(owner, now)
     context = {
@@ -83,6 +87,7 @@ def runs(request: DeskRequest) -> HttpResponse:
         "memory_off": not memory_on(owner),
         "offers": _lines(owner, offers),
         "hour": due.HOUR,
+        "day": day,
     }
     return render(request, "memory/consolidation.html", context)
 

@@ -121,9 +121,9 @@ def _tokens(owner: User, now: datetime) -> Iterator[Row]:
     kept = {day.day: day.input + day.output for day in upkeep}
     for day in sorted(read.keys() | kept.keys()):
         tokens = read.get(day, figures.Tokens(day, 0, 0, 0))
-        url = _to("runs", day=day.isoformat())
-        cells = [(tokens.input, url), (tokens.output, url)]
-        yield Row(day.isoformat(), [*cells, (kept.get(day, 0), reverse("consolidation"))])
+        runs, upkeep_runs = (_to(page, day=day.isoformat()) for page in ("runs", "consolidation"))
+        cells = [(tokens.input, runs), (tokens.output, runs), (kept.get(day, 0), upkeep_runs)]
+        yield Row(day.isoformat(), cells)
 
 
 def _facts(label: str, count: int, **chosen: str | int) -> Row:

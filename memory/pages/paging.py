@@ -3,11 +3,12 @@ are, and rows that arrive meanwhile shift nothing."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime, time
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 from django.db.models import Model, Q, QuerySet
+from django.utils import timezone
 
 PAGE = 30
 Row = TypeVar("Row", bound=Model)
@@ -71,3 +72,15 @@ def _parse(after: str) -> tuple[datetime, UUID] | None:
     except ValueError:
         return None
     return place if place[0].tzinfo is not None else None
+
+
+def day_of(text: str) -> datetime | None:
+    """The start of a day on the owner's clock; None where the text names none that can be looked
+    for in every zone."""
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        return None
+    if not 1000 <= day.year <= 9998:
+        return None
+    return timezone.make_aware(datetime.combine(day, time.min))

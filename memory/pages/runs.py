@@ -1,6 +1,6 @@
 """What extraction did: its runs, what each found, and what each dropped and why."""
 
-from datetime import date, datetime, time, timedelta
+from datetime import timedelta
 from uuid import UUID
 
 from django.http import HttpResponse
@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET
 from agents.desk import DeskRequest, desk
 from memory.access import run_of, runs_of
 from memory.models import ExtractionRun
-from memory.pages.paging import newest_first
+from memory.pages.paging import day_of, newest_first
 from memory.review import queue
 from memory.scope import facts_of
 from memory.vocabulary import Gate
@@ -35,7 +35,7 @@ def runs(request: DeskRequest) -> HttpResponse:
     state = request.GET.get("state", "")
     if state in ExtractionRun.State.values:
         found = found.filter(state=state)
-    day = _day(request.GET.get("day", ""))
+    day = day_of(request.GET.get("day", ""))
     if day is not None:
         found = found.filter(started_at__gte=day, started_at__lt=day + timedelta(days=1))
     listing = newest_first(found, "started_at", request.GET.get("after", ""))
@@ -64,14 +64,6 @@ def run(request: DeskRequest, run_id: UUID) -> HttpResponse:
         "dropped": row.dropped.select_related("message", "fact")[:SHOWN],
     }
     return render(request, "memory/run.html", context)
-
-
-def _day(text: str) -> datetime | None:
-    """The start of a day on the owner's clock."""
-    try:
-        return timezone.make_aware(datetime.combine(date.fromisoformat(text), time.min))
-    except ValueError:
-        return None
 
 
 def _seconds(run: ExtractionRun) -> float | None:

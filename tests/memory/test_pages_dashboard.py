@@ -63,6 +63,14 @@ def test_each_figure_leads_to_as_many_rows(alices, alice, agent, bobs_agent):
     (tokens,) = context["tokens"]
     assert [count for count, _ in tokens.cells] == [90, 10, 10]
     assert len(alices.get(tokens.cells[0][1]).context["rows"]) == 1
+    upkeep = tokens.cells[2][1]
+    assert len(alices.get(upkeep).context["listing"].rows) == 2
+    another = upkeep.replace(tokens.label, "2001-01-01")
+    assert alices.get(another).context["listing"].rows == []
+    for none in ("x", "0001-01-01", "9999-12-31"):
+        assert len(alices.get(reverse("runs"), {"day": none}).context["rows"]) == 1
+        rows = alices.get(reverse("consolidation"), {"day": none}).context["listing"].rows
+        assert len(rows) == 2
 
 
 def test_what_sleeps_does_not_count_as_waiting(alices, alice, agent):
