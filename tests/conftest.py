@@ -47,6 +47,15 @@ def broker() -> None:
     app.conf.update(broker_url="memory://", broker_transport_options={})
 
 
+@pytest.fixture(autouse=True)
+def audit_context() -> Iterator[None]:
+    """A command says once for its process that it is at work; here the next test is another."""
+    from agents.audit import context
+
+    yield
+    context.set("")
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[embedded.Server]:
     """A server of its own in a temporary folder, where a crash may lose everything."""

@@ -124,7 +124,7 @@ def test_answers_are_as_described(mode: GenerationMode, hers: Household, setting
 def test_a_wrong_description_is_noticed(hers: Household) -> None:
     wrong = description()
     wrong["components"]["schemas"]["SettingsOut"]["properties"]["time_zone"] = {"type": "integer"}
-    del wrong["paths"]["/api/v1/conversations/{external_id}/extract"]["post"]["responses"]["202"]
+    del wrong["paths"]["/api/v1/agents"]["get"]["responses"]["200"]
     by_name = {one.definition.raw["operationId"]: one for one in operations(wrong)}
-    for name in ("read_settings", "extract_conversation"):
+    for name in ("read_settings", "list_agents"):
         assert faults(hers, by_name[name], GenerationMode.POSITIVE), name
