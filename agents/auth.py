@@ -47,8 +47,11 @@ class KeyAuth(HttpBearer):
             raise ScopeMissing(f"This key lacks the scope {self.scope}.")
         # A chat that passes through is the other server's to limit and to answer.
         if key is not None and self.scope != ApiKey.Scope.PROXY:
-            limits.count(key, limits.kind_of(self.scope, request.method or ""))
-            replies.claim(request, key)
+            kind = limits.kind_of(self.scope, request.method or "")
+            limits.count(key, kind)
+            # What is read is read anew: memory may be off by then, or the fact forgotten.
+            if kind == limits.Kind.WRITE:
+                replies.claim(request, key)
         return key
 
 

@@ -158,8 +158,9 @@ def _current(request: HttpRequest, error: Exception) -> BaseModel | None:
     if not isinstance(error, lifecycle.Stale | lifecycle.Conflict):
         return None
     key = getattr(request, "auth", None)
-    reviews = isinstance(key, ApiKey) and ApiKey.Scope.REVIEW in key.scopes
-    return FactOut.of(error.fact) if reviews or error.fact.state == State.ACTIVE else None
+    scopes = key.scopes if isinstance(key, ApiKey) else []
+    reads = ApiKey.Scope.SEARCH in scopes and error.fact.state == State.ACTIVE
+    return FactOut.of(error.fact) if reads or ApiKey.Scope.REVIEW in scopes else None
 
 
 def _invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:

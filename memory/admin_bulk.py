@@ -91,6 +91,10 @@ class BulkJobAdmin(ReadOnlyAdmin[BulkJob]):
     date_hierarchy = "created_at"
     change_form_template = "admin/memory/bulkjob/job.html"
 
+    def sees_everybody(self, request: HttpRequest) -> bool:
+        """Its row holds no text, but its page shows the facts."""
+        return super().sees_everybody(request) and readings.may_read_others(signed_in(request))
+
     def get_urls(self) -> list[URLPattern]:
         own = [
             path(
@@ -170,6 +174,9 @@ class BulkJobAdmin(ReadOnlyAdmin[BulkJob]):
         return self.back(job)
 
     def run(self, request: HttpRequest, job: BulkJob) -> None:
+        if job.started_by_id != signed_in(request).pk:
+            # The trail names who drafted it for each step.
+            raise lifecycle.NotAllowed("Somebody else chose these facts. Choose them yourself.")
         reason = request.POST.get("reason", "").strip() or "bulk repair in the admin"
         if job.step == Repair.MERGE:
             statement = request.POST.get("statement", "").strip()

@@ -1,6 +1,7 @@
 """The review queue over HTTP, for programs in which the owner decides. Thin: the steps are those of
 memory/lifecycle. All of it takes the review scope, also reading: what waits may hold anything."""
 
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Self
@@ -128,9 +129,19 @@ class CandidateOut(FactOut):
     similar_to: ReplacedOut | None
 
     @classmethod
-    def of_card(cls, shown: Card) -> Self:
+    def of_cards(cls, cards: Sequence[Card], reader: Reader) -> list[Self]:
+        """To the key of one agent nothing is told of what another heard or knows."""
+        near = [shown.fact.similar_to_id for shown in cards if shown.fact.similar_to_id]
+        known = set(reader.facts().filter(pk__in=near).values_list("pk", flat=True))
+        return [cls._of(shown, reader, known) for shown in cards]
+
+    @classmethod
+    def _of(cls, shown: Card, reader: Reader, known: Collection[UUID]) -> Self:
         fact = shown.fact
-        talk, near = fact.conversation, fact.similar_to
+        talk = fact.conversation
+        if talk and reader.agent and talk.agent_id != reader.agent.pk:
+            talk = None
+        near = fact.similar_to if fact.similar_to_id in known else None
         return cls(
             **FactOut.fields_of(fact),
             conversation=talk.external_id if talk else None,
@@ -165,9 +176,10 @@ def list_candidates(request: KeyRequest, asked: Query[CandidatesAsked]) -> Candi
     waits = queue.snoozed if asked.snoozed else queue.waiting
     rows = reader.facts() & waits(reader.owner, now)
     found, following = page_of(rows, "created_at", asked.after, asked.limit)
-    shown = {fact.pk: fact for fact in queue.with_details(_these(reader, found))}
+    rows = _these(reader, found)
+    shown = {fact.pk: fact for fact in queue.with_details(rows, reader.heard())}
     cards = [card(shown[row.pk]) for row in found if row.pk in shown]
-    return CandidatePage(items=[CandidateOut.of_card(one) for one in cards], next=following)
+    return CandidatePage(items=CandidateOut.of_cards(cards, reader), next=following)
 
 
 @router.get(
@@ -180,10 +192,11 @@ def list_candidates(request: KeyRequest, asked: Query[CandidatesAsked]) -> Candi
 def read_candidate(
     request: KeyRequest, fact_id: UUID, asked: Query[CandidateAsked], response: HttpResponse
 ) -> CandidateOut:
-    fact = Reader.of(request.auth, asked.agent).fact(fact_id)
+    reader = Reader.of(request.auth, asked.agent)
+    fact = reader.fact(fact_id)
     if fact.state != State.PENDING:
         raise Http404("There is no such candidate.")
-    out = CandidateOut.of_card(queue.one(fact))
+    [out] = CandidateOut.of_cards([queue.one(fact, reader.heard())], reader)
     response["ETag"] = f'"{out.version}"'
     return out
 

@@ -7,6 +7,7 @@ for the owner, and its word is done at once.
 from typing import Annotated, Any
 from uuid import UUID
 
+from django.utils import timezone
 from ninja import Router, Status
 from pydantic import BaseModel, Field
 
@@ -20,9 +21,9 @@ from conversations.models import Conversation
 from conversations.schemas import Id, Moment, Slug, Source, Strict, Text
 from memory.models import Fact
 from memory.purge import execute, requests
-from memory.purge.plan import LIVE, Deed, OtherPlan, Plan, plan_of
+from memory.purge.plan import Deed, OtherPlan, Plan, plan_of
 from memory.purge.selection import BadSelection, Selection, chosen
-from memory.scope import facts_readable_by
+from memory.scope import facts_readable_by, recallable
 
 router = Router()
 
@@ -99,7 +100,8 @@ def forget(request: KeyRequest, asked: ChosenIn) -> Any:
     if actor.person is not None:
         done = execute.forget(selection=selection, actor=actor)
         return Status(200, ForgetOut(forgotten=done, requested=[]))
-    facts = selection.chosen_facts().filter(state__in=LIVE)
+    # Nor does it learn by asking what waits for the owner.
+    facts = recallable(selection.chosen_facts(), timezone.now())
     if agent is not None:
         facts = facts.filter(pk__in=facts_readable_by(agent).values("pk"))
     filed = requests.file(

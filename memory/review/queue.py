@@ -97,9 +97,9 @@ def groups(facts: Sequence[Fact]) -> list[Group]:
     ]
 
 
-def one(fact: Fact) -> Card:
+def one(fact: Fact, heard: Q | None = None) -> Card:
     """The card of a single candidate, with what it needs loaded anew."""
-    return card(with_details(facts_of(fact.owner).filter(pk=fact.pk)).get())
+    return card(with_details(facts_of(fact.owner).filter(pk=fact.pk), heard).get())
 
 
 def key(fact: Fact) -> str:
@@ -131,10 +131,13 @@ def _parse(after: str) -> tuple[UUID | None, UUID] | None:
         return None
 
 
-def with_details(facts: QuerySet[Fact]) -> QuerySet[Fact]:
-    """All that a card shows, in a number of queries that does not grow with the rows."""
+def with_details(facts: QuerySet[Fact], heard: Q | None = None) -> QuerySet[Fact]:
+    """All that a card shows, in a number of queries that does not grow with the rows.
+
+    `heard`: the evidence that the reader may see; all of it without.
+    """
     targets = CorrectionTarget.objects.filter(open=True).select_related("target__agent")
-    evidence = Evidence.objects.select_related("message")
+    evidence = Evidence.objects.filter(heard or Q()).select_related("message")
     return (
         facts.select_related("owner", "agent", "run", "conversation__agent", "similar_to")
         .prefetch_related(Prefetch("targets", targets), Prefetch("evidence", evidence))

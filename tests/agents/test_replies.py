@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from agents import replies
 from agents.audit import person
-from agents.models import ApiKey, StoredReply, User
+from agents.models import Agent, ApiKey, OwnerSettings, StoredReply, User
 from conversations.models import Message
 from memory.purge.execute import purge
 from memory.purge.selection import Selection
@@ -158,3 +158,16 @@ def test_while_it_runs_the_second_is_told_to_wait(client: Client, alice_key: Iss
     assert not Message.objects.exists()
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_unlock_all()")
+
+
+def test_what_is_read_is_read_anew(
+    api: Callable[[IssuedKey], Client], alice: User, agent: Agent
+) -> None:
+    """The answer of before would tell what was forgotten since, or with memory off."""
+    FactFactory.create(agent=agent, statement="The user rows.", state="active")
+    client = api(ApiKeyFactory.create(agent=agent, scopes=["search"]))
+    asked = {"query": "rows", "scope": "facts"}
+    assert "The user rows." in post(client, asked, path="/api/v1/search").content.decode()
+    OwnerSettings.objects.filter(owner=alice).update(memory_enabled=False)
+    assert "rows" not in post(client, asked, path="/api/v1/search").content.decode()
+    assert not StoredReply.objects.exists()

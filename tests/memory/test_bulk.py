@@ -17,7 +17,7 @@ from memory.bulk import jobs, steps
 from memory.models import BulkItem, BulkJob, ExtractionRun, Fact, FactEmbedding
 from memory.tasks_bulk import sweep_bulk, work_at_bulk
 from memory.vocabulary import ArchivedReason, Repair, State, Trigger, Withheld
-from tests.factories import AgentFactory, FactFactory
+from tests.factories import AgentFactory, FactFactory, UserFactory
 from tests.memory.candidates import candidate
 
 if TYPE_CHECKING:
@@ -351,3 +351,20 @@ def test_filters_offer_nothing_of_anybody_else(desk, alice, agent, bobs_agent):
     assert "Work of mine" in page
     assert "Bobs own" not in page
     assert "bobs-v9" not in page
+
+
+def test_a_job_shows_no_memory_to_who_may_not_read_it(client, agent):
+    job = draft_of(agent, 1)
+    boss = UserFactory.create(username="boss", is_staff=True, is_superuser=True)
+    client.force_login(boss)
+    assert "hens" not in page_of(client, job)
+    assert client.post(reverse("admin:memory_bulkjob_start", args=[job.pk])).status_code == 404
+
+
+def test_nobody_starts_what_another_drafted_in_that_ones_name(client, agent):
+    job = draft_of(agent, 1)
+    boss = UserFactory.create(username="boss", is_staff=True, is_superuser=True)
+    boss.user_permissions.add(Permission.objects.get(codename="read_others_memory"))
+    client.force_login(boss)
+    assert "Somebody else chose these facts" in press(client, job)
+    assert not Fact.objects.filter(state=State.ACTIVE).exists()

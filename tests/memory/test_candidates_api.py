@@ -12,9 +12,10 @@ from django.utils import timezone
 from agents.audit import person
 from agents.models import Agent, AuditEvent, User
 from memory import lifecycle
+from memory.lifecycle.rows import copy_sources
 from memory.models import CorrectionTarget, Fact
 from memory.vocabulary import State, Withheld
-from tests.factories import ApiKeyFactory, FactFactory, IssuedKey
+from tests.factories import AgentFactory, ApiKeyFactory, FactFactory, IssuedKey
 from tests.memory.candidates import candidate
 
 pytestmark = pytest.mark.django_db
@@ -132,3 +133,27 @@ def test_bad_input_decides_nothing(reviewer: Client, rows: Fact, body: dict[str,
     assert (answer.status_code, answer.json()["code"]) == (422, "invalid")
     rows.refresh_from_db()
     assert rows.state == State.PENDING
+
+
+def test_the_key_of_one_agent_is_told_nothing_of_what_another_heard(
+    api: Api, agent: Agent, rows: Fact
+) -> None:
+    work = AgentFactory.create(owner=agent.owner, slug="other")
+    near = FactFactory.create(agent=work, statement="The user sculls.", state=State.ACTIVE)
+    shared = FactFactory.create(
+        agent=None,
+        owner=agent.owner,
+        statement="The user rows at dawn.",
+        conversation=candidate(work, "The user has a boat.", "My boat is secret.").conversation,
+        similar_to=near,
+    )
+    copy_sources(Fact.objects.get(statement="The user has a boat."), shared)
+    key = api(ApiKeyFactory.create(agent=agent, scopes=["review"]))
+    listed = key.get("/api/v1/candidates").json()["items"]
+    [told] = [one for one in listed if one["id"] == str(shared.pk)]
+    assert (told["quotes"], told["conversation"], told["similar_to"]) == ([], None, None)
+    assert key.get(f"/api/v1/candidates/{shared.pk}").json() == told
+    owners = api(ApiKeyFactory.create(owner=agent.owner, scopes=["review"]))
+    whole = owners.get(f"/api/v1/candidates/{shared.pk}").json()
+    assert whole["similar_to"]["id"] == str(near.pk)
+    assert [one["quote"] for one in whole["quotes"]] == ["My boat is secret."]

@@ -302,3 +302,13 @@ def test_a_proposal_always_waits_even_with_the_review_scope(
     assert [row.target_id for row in waits.targets.all()] == [tea.pk]
     nobody = send(assistants, "POST", "propose", statement="The user bows.", corrects=[NOWHERE])
     assert nobody.status_code == 404
+
+
+def test_a_key_that_reads_nothing_is_not_told_a_text_by_being_late(
+    api: Callable[[IssuedKey], Client], tea: Fact
+) -> None:
+    key = api(ApiKeyFactory.create(agent=tea.agent, scopes=["propose"]))
+    body = {"statement": "The user prefers coffee.", "version": "stale"}
+    answer = key.post(f"/api/v1/facts/{tea.pk}/correct", body, content_type="application/json")
+    assert (answer.status_code, answer.json()["code"]) == (409, "stale")
+    assert "current" not in answer.json()

@@ -254,3 +254,11 @@ def test_everything_takes_the_username_as_its_word(desk: Client, fact: Fact) -> 
     assert answer.status_code == 422
     desk.post("/forget/", deed(page, "purge") | {"word": "alice"})
     assert found(dump(), "Oslo") == set()
+
+
+def test_an_assistants_key_learns_nothing_of_what_waits_by_asking(
+    api: Api, assistant: IssuedKey, agent: Agent
+) -> None:
+    FactFactory.create(agent=agent, statement="The user flies to Oslo.", state=State.PENDING)
+    answer = post(api, assistant, "forget", {"match": "Oslo"})
+    assert (answer.status_code, answer.json()["requested"]) == (202, [])
