@@ -198,6 +198,17 @@ def test_old_facts_are_confirmed_again_by_keyboard(
     found = states()
     assert (found[BEES], found[HENS]) == (State.ACTIVE, State.ARCHIVED)
     assert (found["The user keeps geese."], found[ANTS]) == (State.ACTIVE, State.ACTIVE)
+    # Gone from the page, still to be taken back.
+    go(desk, live_server, "reconfirm")
+    desk.keyboard.press("u")
+    still = desk.locator(".rows > li", has_text=BEES).filter(has_text="Still true")
+    expect(still).to_have_count(1)
+    assert grave_barriers(desk) == ""
+    still.get_by_role("button").click()
+    expect(desk.get_by_text("it is asked about again")).to_be_visible()
+    expect(still).to_have_count(0)
+    go(desk, live_server, "reconfirm")
+    expect(card(desk, BEES)).to_be_visible()
 
 
 def test_the_desk_fits_a_phone_and_a_finger(
