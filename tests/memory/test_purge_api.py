@@ -88,7 +88,7 @@ def test_a_request_for_too_much_is_refused(
 ) -> None:
     monkeypatch.setattr(requests, "MOST", 2)
     for number in range(3):
-        FactFactory.create(agent=agent, statement=f"The user knows Oslo {number}.")
+        FactFactory.create(agent=agent, statement=f"The user knows Oslo {number}.", state="active")
     answer = post(api, assistant, "forget", {"match": "Oslo"})
     assert (answer.status_code, answer.json()["code"]) == (422, "invalid")
     assert not ForgetRequest.objects.exists()
