@@ -13,6 +13,7 @@ from memory.vocabulary import ArchivedReason, Kind, State
 from tests.factories import FactFactory
 from tests.memory.candidates import candidate
 from tests.memory.pages import text
+from tests.memory.steps import now_is
 
 if TYPE_CHECKING:
     from django.test import Client
@@ -146,6 +147,25 @@ def test_it_pins_and_unpins(alices, agent):
     post(alices, "fact-pin", fact, pinned="no")
     fact.refresh_from_db()
     assert not fact.pinned
+
+
+def test_it_sets_the_days_on_which_a_fact_holds_and_takes_them_away(alices, agent):
+    fact = candidate(agent, "The user keeps bees.", state=State.ACTIVE)
+    post(alices, "fact-validity", fact, since="2026-02-01", until="2026-02-10")
+    fact.refresh_from_db()
+    assert fact.valid_from is not None
+    assert fact.valid_until is not None
+    assert fact.valid_from.isoformat() == "2026-02-01T00:00:00+00:00"
+    assert fact.valid_until.isoformat() == "2026-02-11T00:00:00+00:00"
+    page = text(alices, "fact", fact.pk)
+    assert 'value="2026-02-01"' in page
+    assert 'value="2026-02-10"' in page
+    assert "before it begins" in post(
+        alices, "fact-validity", fact, since="2026-02-10", until="2026-02-01"
+    )
+    post(alices, "fact-validity", fact)
+    row = now_is(fact)
+    assert (row.state, row.valid_from, row.valid_until) == (State.ACTIVE, None, None)
 
 
 def test_it_moves_a_fact_to_all_assistants_and_back_but_never_to_anothers(
