@@ -71,7 +71,12 @@ class PurgeOut(BaseModel):
     seen: str
 
     @classmethod
-    def of(cls, plan: Plan, *, purged: bool) -> "PurgeOut":
+    def of(cls, plan: Plan, agent: Agent | None, *, purged: bool) -> "PurgeOut":
+        """Of what stays, the key of one agent is told what that agent may read."""
+        kept = [fact.pk for fact in plan.kept]
+        if agent is not None:
+            readable = facts_readable_by(agent).filter(pk__in=kept)
+            kept = list(readable.order_by("-pk").values_list("pk", flat=True))
         return cls(
             purged=purged,
             facts=plan.facts_in_all,
@@ -79,7 +84,7 @@ class PurgeOut(BaseModel):
             messages=plan.messages,
             titles=plan.titles,
             others=plan.others,
-            kept=[fact.pk for fact in plan.kept],
+            kept=kept,
             seen=plan.seen,
         )
 
@@ -120,14 +125,15 @@ def forget(request: KeyRequest, asked: ChosenIn) -> Any:
 def purge(request: KeyRequest, asked: PurgeIn) -> PurgeOut:
     """There is no way back, and what was purged is not learned again."""
     key = request.auth
-    selection = _selection(key, _agent(key, asked), asked)
+    agent = _agent(key, asked)
+    selection = _selection(key, agent, asked)
     plan = plan_of(selection, Deed.PURGE)
     if not asked.confirm:
-        return PurgeOut.of(plan, purged=False)
+        return PurgeOut.of(plan, agent, purged=False)
     if asked.seen and asked.seen != plan.seen:
         raise OtherPlan
     execute.purge(selection=selection, actor=key_holder(key))
-    return PurgeOut.of(plan, purged=True)
+    return PurgeOut.of(plan, agent, purged=True)
 
 
 def _agent(key: ApiKey, asked: ChosenIn) -> Agent | None:

@@ -10,6 +10,7 @@ from agents.audit import POLICY
 from agents.models import Agent, User
 from conversations.models import Conversation
 from memory import lifecycle
+from memory.lifecycle.rows import copy_sources
 from memory.models import Fact, ForgetRequest
 from memory.purge import requests
 from memory.vocabulary import ArchivedReason, State
@@ -262,3 +263,14 @@ def test_an_assistants_key_learns_nothing_of_what_waits_by_asking(
     FactFactory.create(agent=agent, statement="The user flies to Oslo.", state=State.PENDING)
     answer = post(api, assistant, "forget", {"match": "Oslo"})
     assert (answer.status_code, answer.json()["requested"]) == (202, [])
+
+
+def test_the_key_of_one_agent_is_not_told_what_another_keeps(
+    api: Api, agent: Agent, second_agent: Agent, owners: IssuedKey, fact: Fact
+) -> None:
+    other = FactFactory.create(agent=second_agent, statement="The user flies.", state=State.ACTIVE)
+    copy_sources(fact, other)
+    asked = {"facts": [str(fact.pk)]}
+    assert post(api, owners, "purge", asked).json()["kept"] == [str(other.pk)]
+    bound = ApiKeyFactory.create(agent=agent, scopes=["review"])
+    assert post(api, bound, "purge", asked).json()["kept"] == []
