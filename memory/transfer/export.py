@@ -7,7 +7,7 @@ from typing import TypeVar
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 
 from agents.models import Agent, OwnerSettings, User
 from conversations.models import Conversation, Message, Passage
@@ -134,12 +134,16 @@ def _agent(agent: Agent) -> lines.AgentLine:
 
 
 def _entities(owner: User, named_in: QuerySet[Fact] | None) -> Iterator[lines.EntityLine]:
-    """Of a part only those that its facts name."""
+    """Of a part only those that its facts name, with the aliases that they say: others may have
+    been learned from what another assistant heard."""
     rows = Entity.objects.filter(owner=owner).order_by("type", "normal_name")
+    known = EntityAlias.objects.order_by("normal_name")
     if named_in is not None:
         named = FactEntity.objects.filter(fact__in=named_in)
         rows = rows.filter(pk__in=named.values("entity"))
-    aliases = Prefetch("aliases", EntityAlias.objects.order_by("normal_name"))
+        said = named.filter(entity=OuterRef("entity"), fact__statement__icontains=OuterRef("name"))
+        known = known.filter(Exists(said))
+    aliases = Prefetch("aliases", known)
     for entity in rows.prefetch_related(aliases).iterator(AT_ONCE):
         yield lines.EntityLine.model_construct(
             kind=EntityType(entity.type),

@@ -20,8 +20,10 @@ from memory.models import (
     CaseReading,
     CorrectionTarget,
     Entity,
+    EntityAlias,
     Evidence,
     Fact,
+    FactEntity,
     FactTerm,
     Forgotten,
     Tombstone,
@@ -221,6 +223,23 @@ def test_a_part_quotes_no_conversation_of_another_agent(store: Store) -> None:
     assert moved.statement in text
     assert "I moved to Oslo" not in text
     assert '"trip"' not in text
+
+
+def test_a_part_tells_only_the_aliases_that_its_facts_say(store: Store) -> None:
+    entity = Entity.objects.get(owner=store.owner, name="Oslo")
+    for name in ("Tigerstaden", "Byen"):
+        EntityAlias.objects.create(
+            owner=store.owner, entity=entity, name=name, normal_name=name.lower()
+        )
+    fact = FactFactory.create(
+        agent=store.second, statement="The user likes tigerstaden.", state=State.ACTIVE
+    )
+    FactEntity.objects.create(owner=store.owner, fact=fact, entity=entity)
+    text = written(store.owner, agent=store.second)
+    assert "Tigerstaden" in text
+    assert "Byen" not in text
+    assert "Christiania" not in text
+    assert "Byen" in written(store.owner)
 
 
 def test_facts_alone_come_without_what_was_said(store: Store, stranger: User, file: Path) -> None:
