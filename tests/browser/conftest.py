@@ -1,5 +1,6 @@
 """Chromium, driven against a live server."""
 
+import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -46,4 +47,21 @@ def page(browser: "Browser") -> Iterator["Page"]:
     errors = watch(context)
     yield context.new_page()
     context.close()
+    let_the_server_finish()
     assert errors == []
+
+
+def let_the_server_finish() -> None:
+    """It may still be at work for a page that is closed, and emptying the tables would deadlock."""
+    from django.db import connection
+
+    quiet, until = 0, time.monotonic() + 10
+    while quiet < 3 and time.monotonic() < until:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+                " AND pid <> pg_backend_pid() AND state <> 'idle'"
+            )
+            (busy,) = cursor.fetchone()
+        quiet = 0 if busy else quiet + 1
+        time.sleep(0.05)

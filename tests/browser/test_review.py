@@ -83,7 +83,9 @@ def test_a_candidate_is_edited_and_confirmed_by_mouse_and_taken_back(queue_page:
     expect(page.get_by_text("Confirmed with your wording:")).to_be_visible()
     hens = page.locator("[data-card]", has_text=HENS)
     hens.get_by_role("button", name="Confirm").click()
-    page.get_by_role("button", name="Undo").click()
+    # Until it answers, the only Undo is that of the decision before.
+    outcome = page.locator(".result", has_text=f"Confirmed: {HENS}")
+    outcome.get_by_role("button", name="Undo").click()
     expect(hens.get_by_role("button", name="Confirm")).to_be_visible()
     expect(page.locator("#waiting-count")).to_have_text("2 waiting")
     assert states()["The user keeps twelve hives."] == State.ACTIVE
