@@ -42,7 +42,7 @@ def settle(
 def _take_side(
     facts: FactWriter, line: FactLine, targets: Sequence[Fact], conflict: Conflict, actor: Actor
 ) -> None:
-    draft = draft_of(line, facts)
+    draft = replace(draft_of(line), pinned=line.pinned, imported_by=facts.imported)
     if conflict == Conflict.SUPERSEDE:
         lifecycle.supersede(targets=targets, draft=draft, actor=actor, reason="import")
         return
@@ -58,7 +58,8 @@ def _take_side(
     )
 
 
-def draft_of(line: FactLine, facts: FactWriter) -> Draft:
+def draft_of(line: FactLine) -> Draft:
+    """What the line says, as a new fact; whose it is and what became of it are for the caller."""
     return Draft(
         statement=line.statement,
         kind=line.kind,
@@ -70,6 +71,4 @@ def draft_of(line: FactLine, facts: FactWriter) -> Draft:
         valid_from=line.valid_from,
         valid_until=line.valid_until,
         valid_precision=line.valid_precision,
-        pinned=line.pinned,
-        imported_by=facts.imported,
     )

@@ -19,12 +19,13 @@ from memory.models import Fact
 from memory.policy.activation import sensitive_reasons
 from memory.sensitive import credentials, directive
 from memory.text import detect_language, language_config
+from memory.transfer.conflicts import draft_of
 from memory.transfer.lines import FORMAT, AgentLine, FactLine
 from memory.transfer.lists import items_of
 from memory.transfer.plan import Conflict, Left
 from memory.transfer.reading import check, read
 from memory.transfer.store import Result
-from memory.vocabulary import Kind, Origin, Precision, State, Tag, Withheld
+from memory.vocabulary import Kind, Origin, State, Withheld
 
 DECIDED = "decided over elsewhere (only a person lets these in: --approve)"
 
@@ -191,19 +192,4 @@ def _of_line(
     if target is not None and conflict == Conflict.SKIP:
         return None
     agent = agents[line.agent] if line.agent else None
-    return Proposal(number, agent, _of_fact(line), target)
-
-
-def _of_fact(line: FactLine) -> Draft:
-    return Draft(
-        statement=line.statement,
-        kind=line.kind,
-        origin=Origin.IMPORT,
-        observed_at=line.observed_at,
-        confidence=line.confidence,
-        language=line.language,
-        tags=tuple(Tag(tag) for tag in line.tags),
-        valid_from=line.valid_from,
-        valid_until=line.valid_until,
-        valid_precision=Precision(line.valid_precision),
-    )
+    return Proposal(number, agent, draft_of(line), target)
