@@ -21,7 +21,7 @@ from memory.bulk.steps import STEPS
 from memory.models import BulkItem, BulkJob, Fact
 from memory.sensitive.hidden import show_hidden
 from memory.tasks_bulk import work_at_bulk
-from memory.vocabulary import Repair
+from memory.vocabulary import WARNINGS, Repair
 
 LISTED = 50  # rows of a preview
 AT_ONCE_SECONDS = 20
@@ -154,7 +154,7 @@ class BulkJobAdmin(ReadOnlyAdmin[BulkJob]):
                 "item": item,
                 "fact": found.get(item.fact_id),
                 "says": show_hidden(found[item.fact_id].statement) if item.fact_id in found else "",
-                "flags": [why for why in found[item.fact_id].withheld_for if why in jobs.FLAGS]
+                "flags": [why for why in found[item.fact_id].withheld_for if why in WARNINGS]
                 if item.fact_id in found
                 else [],
             }

@@ -107,6 +107,20 @@ class Withheld(TextChoices):
     QUARANTINED = "quarantined", "You sent everything from its source back to the queue"
 
 
+# Reasons that warn of the text itself; the others only say which rule made it wait.
+WARNINGS = frozenset(
+    {
+        Withheld.DIRECTIVE,
+        Withheld.CONTACT,
+        Withheld.HIDDEN_TEXT,
+        Withheld.ADDRESSES_ASSISTANT,
+        Withheld.NOT_TYPED,
+        Withheld.ASSISTANT_CLAIM,
+        Withheld.TARGET_GONE,
+    }
+)
+
+
 class Gate(TextChoices):
     """Why policy dropped a candidate, or folded it into a fact that already exists."""
 

@@ -18,20 +18,13 @@ from agents.models import Agent, User
 from memory.bulk.steps import STEPS
 from memory.lifecycle import Edit, LifecycleError, NotAllowed, merge
 from memory.models import BulkItem, BulkJob, Fact
-from memory.vocabulary import Kind, Repair, Withheld
+from memory.vocabulary import WARNINGS, Kind, Repair
 from memory.vocabulary import State as FactState
 
 AT_ONCE = 100  # facts; more are for the worker
 BATCH = 50
 ABANDONED = timedelta(minutes=2)
 DRAFTS_KEPT = timedelta(days=1)
-# A bulk confirmation leaves these out: each wants to be looked at by itself.
-FLAGS = [
-    Withheld.DIRECTIVE,
-    Withheld.ADDRESSES_ASSISTANT,
-    Withheld.HIDDEN_TEXT,
-    Withheld.CONTACT,
-]
 MERGEABLE = frozenset({FactState.PENDING, FactState.ACTIVE})
 MERGED_AT_MOST = 20
 FLAGGED = "It is flagged. Confirm it by itself."
@@ -77,8 +70,9 @@ def _choose(facts: QuerySet[Fact], job: BulkJob) -> int:
 
 
 def flagged(job: BulkJob) -> QuerySet[BulkItem]:
+    """A bulk confirmation leaves these out: each wants to be looked at by itself."""
     marks = Fact.objects.filter(
-        owner=OuterRef("owner"), pk=OuterRef("fact_id"), withheld_for__overlap=FLAGS
+        owner=OuterRef("owner"), pk=OuterRef("fact_id"), withheld_for__overlap=list(WARNINGS)
     )
     return job.items.filter(Exists(marks))
 

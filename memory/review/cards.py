@@ -10,20 +10,8 @@ from memory.review.masking import masked
 from memory.review.wording import Piece, changes
 from memory.sensitive import addresses_assistant, credentials, directive, hidden_text
 from memory.text import find_quote
-from memory.vocabulary import Withheld
+from memory.vocabulary import WARNINGS, Withheld
 
-# Reasons that warn of the text itself; the others only say which rule made it wait.
-WARNINGS = frozenset(
-    {
-        Withheld.DIRECTIVE,
-        Withheld.CONTACT,
-        Withheld.HIDDEN_TEXT,
-        Withheld.ADDRESSES_ASSISTANT,
-        Withheld.NOT_TYPED,
-        Withheld.ASSISTANT_CLAIM,
-        Withheld.TARGET_GONE,
-    }
-)
 # Those that can name the very words.
 _WORDS: dict[str, Callable[[str], str | None]] = {
     Withheld.DIRECTIVE: directive,
