@@ -64,6 +64,8 @@ def test_memory_rides_behind_the_users_words_and_the_exchange_is_kept(
     assert HOME in asked["content"]
     assert upstream.last.body["temperature"] == 0.5
     eventually(kept, [("user", ASKS), ("assistant", "In Kallio.")])
+    # Written after the exchange.
+    eventually(RecalledFact.objects.count, 1)
     told = RecalledFact.objects.get()
     assert told.fact == fact
     assert told.conversation == Conversation.objects.get()
