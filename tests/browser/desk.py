@@ -1,8 +1,9 @@
-"""Signs an owner in without the sign-in pages, and seeds what the browser works on."""
+"""Signs an owner in without the sign-in pages, seeds what the browser works on, and presses keys."""
 
 from typing import TYPE_CHECKING
 
 from django.test import Client
+from playwright.sync_api import expect
 
 from agents.models import Agent, User
 from conversations.models import Conversation
@@ -12,7 +13,7 @@ from tests.factories import ConversationFactory
 from tests.memory.candidates import candidate
 
 if TYPE_CHECKING:
-    from playwright.sync_api import BrowserContext
+    from playwright.sync_api import BrowserContext, Page
 
 
 def sign_in(context: "BrowserContext", address: str, owner: User) -> None:
@@ -31,3 +32,23 @@ def queue_of(agent: Agent, *statements: str) -> list[Fact]:
         candidate(agent, statement, conversation=conversation, withheld_for=[Withheld.DURABLE])
         for statement in statements
     ]
+
+
+class Keyboard:
+    """Presses keys, counts them, and waits for the focus to be where the next one is meant."""
+
+    def __init__(self, page: "Page") -> None:
+        self.page, self.presses = page, 0
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+            self.presses += 1
+
+    def decide(self, *keys: str) -> None:
+        decided = self.page.locator(".result").count() + 1
+        self.press(*keys)
+        expect(self.page.locator(".result")).to_have_count(decided)
+        self.page.wait_for_function(
+            "document.activeElement.matches('[data-card], [data-after-cards]')"
+        )

@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 from bench.locomo_to_jsonl import write
 from memory.models import ExtractionRun, Fact
 from memory.vocabulary import State, Withheld
-from tests.browser.desk import sign_in
+from tests.browser.desk import Keyboard, sign_in
 from tests.factories import ApiKeyFactory
 
 if TYPE_CHECKING:
@@ -67,10 +67,10 @@ def read_everything() -> None:
 def confirm_three(page: "Page", address: str) -> list[Fact]:
     page.goto(address + reverse("review"))
     before = {fact.pk for fact in Fact.objects.filter(state=State.ACTIVE)}
+    keyboard = Keyboard(page)
+    keyboard.press("j")
     for _ in range(3):
-        page.keyboard.press("j")
-        page.keyboard.press("y")
-        page.wait_for_function("document.activeElement.matches('[data-card], [data-after-cards]')")
+        keyboard.decide("y")
     expect(page.locator(".result.done")).to_have_count(3)
     return list(Fact.objects.filter(state=State.ACTIVE).exclude(pk__in=before).order_by("pk"))
 

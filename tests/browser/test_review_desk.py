@@ -53,26 +53,6 @@ def faded(agent: "Agent", statement: str) -> Fact:
     return FactFactory.create(agent=agent, statement=statement, **values)
 
 
-class Keyboard:
-    """Presses keys, counts them, and waits for the focus to be where the next one is meant."""
-
-    def __init__(self, page: "Page") -> None:
-        self.page, self.presses = page, 0
-
-    def press(self, *keys: str) -> None:
-        for key in keys:
-            self.page.keyboard.press(key)
-            self.presses += 1
-
-    def decide(self, *keys: str) -> None:
-        decided = self.page.locator(".result").count() + 1
-        self.press(*keys)
-        expect(self.page.locator(".result")).to_have_count(decided)
-        self.page.wait_for_function(
-            "document.activeElement.matches('[data-card], [data-after-cards]')"
-        )
-
-
 def test_a_queue_of_fifty_is_cleared_by_keyboard_alone(
     desk: "Page", live_server: "LiveServer", agent: "Agent"
 ) -> None:
