@@ -12,6 +12,8 @@ from tests.conftest import need
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
+# Milliseconds: two cores may be busy with other tests.
+PATIENCE = 20_000
 # They keep it quiet where there is no network.
 FLAGS = [
     "--no-sandbox",
@@ -30,8 +32,9 @@ def browser(django_db_setup: None) -> Iterator["Browser"]:
     does its event loop, in which asyncio.run() fails and Django refuses queries unless told not to.
     """
     program = need("chromium")
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=PATIENCE)
     with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
         browser = playwright.chromium.launch(executable_path=program, headless=True, args=FLAGS)
