@@ -60,7 +60,7 @@ class Tool:
 
 MEMORY = frozenset({Scope.RECALL, Scope.SEARCH, Scope.REMEMBER, Scope.PROPOSE, Scope.FORGET})
 
-TOOLS: Mapping[str, Tool] = {
+TOOLS: dict[str, Tool] = {
     tool.name: tool
     for tool in (
         Tool(
@@ -117,6 +117,13 @@ TOOLS: Mapping[str, Tool] = {
         ),
     )
 }
+
+
+def register(tool: Tool) -> None:
+    """For apps above this one, from their AppConfig.ready. Raises ValueError for a second tool of
+    the name."""
+    if TOOLS.setdefault(tool.name, tool) is not tool:
+        raise ValueError(f"There is a tool {tool.name} already.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """The MCP server, asked by the SDK's own client: who may call what, and what comes back."""
 
 import re
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from agents import keys
 from agents.audit import person
 from agents.models import Agent, ApiKey, OwnerSettings
 from memory import tokens
-from memory.mcp.tools import MEMORY, TOOLS
+from memory.mcp.tools import MEMORY, TOOLS, register
 from memory.models import Fact, ForgetRequest, RecalledFact
 from memory.vocabulary import State
 from tests.factories import (
@@ -150,6 +151,14 @@ def test_every_tool_says_how_it_may_be_used(agent: Agent) -> None:
         assert tool.input_schema["additionalProperties"] is False
         for name, field in tool.input_schema.get("properties", {}).items():
             assert field["description"], (tool.name, name)
+
+
+def test_a_tool_of_a_known_name_is_not_registered(agent: Agent) -> None:
+    recall = TOOLS["recall"]
+    with pytest.raises(ValueError, match="a tool recall already"):
+        register(replace(recall, title="Another"))
+    register(recall)
+    assert TOOLS["recall"] is recall
 
 
 @pytest.mark.parametrize("scope", list(ApiKey.Scope))
