@@ -211,6 +211,7 @@ class ApiKey(models.Model):
     last_used_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
+        verbose_name = "API key"
         ordering = ["-created_at"]
         constraints = [
             models.UniqueConstraint(fields=["owner", "id"], name="apikey_owner_id"),
@@ -388,6 +389,7 @@ class StoredReply(models.Model):
     purged = models.BooleanField(default=False)
 
     class Meta:
+        verbose_name_plural = "stored replies"
         constraints = [
             models.UniqueConstraint(
                 fields=["owner", "client", "name_digest"], name="storedreply_key_name"

@@ -426,5 +426,8 @@ class ShownPassages(models.Model):
     owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     passage_ids = ArrayField(models.UUIDField(), default=list)
 
+    class Meta:
+        verbose_name_plural = "shown passages"
+
     def __str__(self) -> str:
         return f"shown in {self.conversation_id}"

@@ -66,6 +66,7 @@ class FactEntity(models.Model):
     entity = models.ForeignKey(Entity, on_delete=models.CASCADE, db_constraint=False)
 
     class Meta:
+        verbose_name_plural = "entities of facts"
         constraints = [
             models.UniqueConstraint(fields=["entity", "fact", "owner"], name="entity_fact_once"),
         ]

@@ -21,6 +21,7 @@ class RecalledAhead(models.Model):
     recalled_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
+        verbose_name_plural = "facts recalled ahead"
         constraints = [
             # Also how the rows of a conversation are found.
             models.UniqueConstraint(

@@ -1,5 +1,6 @@
 """The admin: every table is there, quick and scoped; a state changes only by the lifecycle."""
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -228,3 +229,9 @@ def test_it_lets_staff_give_themselves_no_rights(client, bob):
     bob.refresh_from_db()
     assert bob.username == "robert"
     assert not bob.is_superuser
+
+
+@pytest.mark.parametrize("model", OURS, ids=lambda model: model._meta.label)
+def test_several_rows_have_a_name_in_english(model: Any) -> None:
+    many = str(model._meta.verbose_name_plural)
+    assert not re.search(r"([^aeiou]ys|ss)$", many), many
