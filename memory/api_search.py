@@ -17,8 +17,8 @@ from conversations import reading
 from conversations.schemas import Content, Day, Id, Slug, Source, Strict
 from memory.search import service
 from memory.search.fenced import fenced
+from memory.search.hits import Hit, Place, Scope, Tier
 from memory.search.marks import Mark
-from memory.search.service import Hit, Scope, Tier
 
 router = Router()
 
@@ -50,8 +50,17 @@ class SaidIn(BaseModel):
     from_owner: bool | None
 
 
+class PlaceOut(BaseModel):
+    """Where a hit of a further tier stands, in words; `url` is its page."""
+
+    id: UUID
+    words: str
+    url: str
+
+
 class HitOut(BaseModel):
-    """`score` is in nats, comparable within a tier. `overridden_by` is the newer fact's text."""
+    """`score` is comparable within a tier, for facts and passages in nats. `overridden_by` is the
+    newer fact's text."""
 
     tier: Tier
     text: str
@@ -60,6 +69,7 @@ class HitOut(BaseModel):
     fact: UUID | None
     case: UUID | None
     said_in: SaidIn | None
+    place: PlaceOut | None
     overridden: bool
     summarised: bool
     overridden_by: str | None
@@ -74,6 +84,7 @@ class HitOut(BaseModel):
             fact=hit.fact.pk if hit.fact else None,
             case=hit.case.pk if hit.case else None,
             said_in=_provenance(hit),
+            place=_place(hit.place),
             overridden=Mark.OVERRIDDEN in hit.marks,
             summarised=Mark.SUMMARISED in hit.marks,
             overridden_by=hit.overridden_by.statement if hit.overridden_by else None,
@@ -110,6 +121,10 @@ def search(request: KeyRequest, asked: SearchIn) -> SearchOut:
     )
     clock = OwnerSettings.objects.values_list("time_zone", flat=True).get(owner=agent.owner_id)
     return SearchOut(hits=[HitOut.of(hit) for hit in hits], text=fenced(hits, ZoneInfo(clock)))
+
+
+def _place(place: Place | None) -> PlaceOut | None:
+    return PlaceOut(id=place.key, words=place.words, url=place.url) if place else None
 
 
 def _provenance(hit: Hit) -> SaidIn | None:

@@ -34,6 +34,7 @@ from memory.recall.trace import Why
 from memory.remember import Outcome, Remembered
 from memory.scope import facts_readable_by, recallable
 from memory.search import service as searching
+from memory.search import tiers
 from memory.search.fenced import line
 from memory.sensitive import redact
 from memory.vocabulary import Gate, Withheld
@@ -68,7 +69,7 @@ def search_memory(caller: Caller, asked: SearchAsked) -> str:
     shown = [replace(hit, text=_shown(hit.text)) for hit in hits]
     zone = clock(agent)
     text = fenced(
-        "Found in memory: facts first, then cases, then what was said, verbatim.",
+        f"Found in memory: {tiers.headings()}.",
         lambda nonce: (line(hit, zone, nonce, with_id=True) for hit in shown),
         budget=asked.max_tokens,
         more="More was found than fits; ask for less, or raise max_tokens.",

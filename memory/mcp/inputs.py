@@ -10,7 +10,7 @@ from memory.extraction.schema import MAX_STATEMENT
 from memory.purge import requests
 from memory.recall.schemas import LEAST_BUDGET
 from memory.remember import LEAST
-from memory.search.service import Scope
+from memory.search.hits import Scope
 from memory.vocabulary import Kind, Tag
 
 MOST_TOKENS = 4000

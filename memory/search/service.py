@@ -4,7 +4,6 @@ import logging
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from enum import StrEnum
 from functools import cached_property, partial
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -17,12 +16,12 @@ from conversations.models import Conversation, Passage
 from memory import embedding
 from memory.cases import relevance
 from memory.cases.scope import cases_readable_by
-from memory.models import Case, Fact
 from memory.recall.as_of import at, end_of
-from memory.search import keys
+from memory.search import keys, tiers
+from memory.search.hits import Hit, Scope, Tier
 from memory.search.index import Entry, Index
 from memory.search.keys import Keys
-from memory.search.marks import Mark, Marked, marked
+from memory.search.marks import Marked, marked
 from memory.search.scoring import WINDOW, Question, Record, Scorer, Terms
 from memory.search.words import analyse
 from memory.text.characters import without_hidden
@@ -37,37 +36,6 @@ READ = 2000
 # LoCoMo the same as scoring every passage; 60 and 20 cost 0.4 of recall@50.
 ROWS, LEADING = 100, 40
 MOST = 200  # hits
-
-
-class Scope(StrEnum):
-    ALL = "all"
-    FACTS = "facts"
-    CASES = "cases"
-    RAW = "raw"
-
-
-class Tier(StrEnum):
-    FACT = "fact"
-    CASE = "case"
-    RAW = "raw"
-
-
-@dataclass(frozen=True)
-class Hit:
-    """A fact, a case, or a passage with what is to be known of it. `score` is comparable within its
-    tier, for facts and passages in nats."""
-
-    tier: Tier
-    score: float
-    text: str
-    said_at: datetime
-    fact: Fact | None = None
-    passage: Passage | None = None
-    marks: tuple[Mark, ...] = ()
-    overridden_by: Fact | None = None
-    # Cosine of a passage with the question; None where the model can't tell.
-    cosine: float | None = None
-    case: Case | None = None
 
 
 @dataclass(frozen=True)
@@ -88,12 +56,13 @@ def search(
     as_of: date | None = None,
     withdrawn: bool = True,
 ) -> list[Hit]:
-    """Facts first, then cases, then passages, each best first, at most `k` in all. In `all` facts
-    that bear on the question take at most half, unless the record leaves room, and cases two.
+    """Facts first, then cases, passages, and what further tiers find, each best first, at most `k`
+    in all. In `all` facts that bear on the question take at most half, unless the record leaves
+    room, and cases two.
 
     `conversation` narrows the raw record. `as_of` and `withdrawn` as in recall; then of the record
-    what was stored by the end of that day and is still on its branch. Raises MemoryOff, DayToCome,
-    and ValueError for another owner's conversation.
+    what was stored by the end of that day and is still on its branch, and nothing of cases and
+    further tiers. Raises MemoryOff, DayToCome, and ValueError for another owner's conversation.
     """
     if not memory_on(agent.owner):
         raise MemoryOff("Memory is off for this owner.")
@@ -106,6 +75,9 @@ def search(
     then = None if as_of is None else _end_of(as_of, agent, now)
     if scope == Scope.CASES:
         return [] if then else _cases(agent, query, gate=False)[:k]
+    asked = tiers.Asked(agent, query, k, conversation)
+    if tier := tiers.of_scope(scope):
+        return [] if then else list(tier.find(asked))[:k]
     known = _keys(agent, query, then or now, withdrawn, is_past=then is not None)
     facts = [] if scope == Scope.RAW else _facts(known, scope)
     raw: list[Hit] = []
@@ -114,7 +86,8 @@ def search(
     if scope == Scope.ALL:
         facts = facts[: max(k - k // 2, k - len(raw))]
         cases = [] if then else _cases(agent, query)[: relevance.MOST]
-        return [*facts, *cases, *raw][:k]
+        found = [*facts, *cases, *raw][:k]
+        return found if then else tiers.found_in_all(asked, found)
     return [*facts[:k], *raw][:k]
 
 

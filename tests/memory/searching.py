@@ -8,7 +8,8 @@ from conversations.ingest import store_messages
 from conversations.models import Conversation, Message
 from conversations.record import Incoming, Into
 from memory.search import vectors
-from memory.search.service import Hit, search
+from memory.search.hits import Hit
+from memory.search.service import search
 from tests.factories import MONDAY
 
 

@@ -13,7 +13,8 @@ from memory.cases import relevance, vectors
 from memory.models import Case, CaseEmbedding
 from memory.recall.service import recall
 from memory.recall.trace import Leg, Outcome, Why
-from memory.search.service import Tier, search
+from memory.search.hits import Tier
+from memory.search.service import search
 from memory.tokens import count
 from memory.vocabulary import State
 from tests.factories import CaseFactory, ConversationFactory

@@ -586,7 +586,8 @@ def test_nothing_forgotten_or_purged_is_served_by_any_read_path(
     alice: User, agent: Agent, fact: Fact
 ) -> None:
     from memory.recall.service import recall
-    from memory.search.service import Scope, search
+    from memory.search.hits import Scope
+    from memory.search.service import search
 
     forgotten = active(alice, "The user has insomnia and narcolepsy.")
     active(alice, "The user sleeps badly.")

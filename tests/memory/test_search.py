@@ -14,8 +14,9 @@ from agents.models import Agent
 from conversations.ingest import compact
 from conversations.models import Message, PassageEmbedding
 from memory import embedding
+from memory.search.hits import Tier
 from memory.search.marks import Mark
-from memory.search.service import MOST, Tier
+from memory.search.service import MOST
 from memory.search.vectors import embed_backlog, missing, text_of
 from memory.vocabulary import State
 from tests.factories import MONDAY, FactFactory, IssuedKey
