@@ -55,13 +55,14 @@ _ENCODED = re.compile(
     r"|%(?:25)*(?P<percent>[0-9a-f]{2})|\\+(?:u00|x)(?P<slashed>[0-9a-f]{2})"
 )
 _ROUNDS = 3
-_NAME = r"[\W_]{0,3}".join("memory")
+# Of the fences in a block: see memory/recall/block.py and ahead.py.
+_NAME = "|".join(r"[\W_]{0,3}".join(name) for name in ("memory", "rules", "hints"))
 _ROLES = "system|assistant|developer|human"
 # Matched over the folded text; the group `open` is the sign that gets escaped.
 _MARKERS = tuple(
     re.compile(expression)
     for expression in (
-        rf"(?P<open><)[\W_]{{0,8}}{_NAME}",
+        rf"(?P<open><)[\W_]{{0,8}}(?:{_NAME})",
         rf"(?P<open><)\s*/?\s*(?:{_ROLES}|untrusted_content|start_of_turn|end_of_turn)\b",
         r"(?P<open><)\s*\|",
         r"(?P<open><)\s*<\s*/?\s*sys\b",

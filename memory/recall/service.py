@@ -2,8 +2,9 @@
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
+from typing import NamedTuple
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -17,7 +18,8 @@ from conversations.models import Conversation
 from memory import tokens
 from memory.cases.relevance import Relevant
 from memory.models import Fact
-from memory.recall import block, cases, excerpts, legs
+from memory.recall import ahead, block, cases, excerpts, legs
+from memory.recall.ahead import NOTHING_AHEAD, Ahead
 from memory.recall.as_of import at, end_of
 from memory.recall.finding import Seen, look_up
 from memory.recall.legs import Reader
@@ -30,7 +32,8 @@ from memory.vocabulary import State
 # As text: the ORM takes ten times as long to make it as Postgres to answer it.
 _SETTINGS = """
     SELECT memory_enabled, time_zone, recall_budget, EXISTS (
-        SELECT FROM memory_case WHERE owner_id = %(owner)s AND state = %(active)s)
+        SELECT FROM memory_case WHERE owner_id = %(owner)s AND state = %(active)s),
+        ARRAY[{hints}]::boolean[]
     FROM agents_ownersettings WHERE owner_id = %(owner)s
 """
 
@@ -48,7 +51,8 @@ class Item:
 class Recall:
     """`block` is the empty text where there is nothing to tell; `tokens` is what it costs at most.
     `items` are the pinned ones, then those found, best first; `excerpts` what was said earlier in
-    the conversation and summarised since; `cases` what came of earlier exchanges."""
+    the conversation and summarised since; `cases` what came of earlier exchanges; `ahead` what
+    stands before the data."""
 
     block: str
     tokens: int
@@ -56,10 +60,11 @@ class Recall:
     trace: Trace
     excerpts: tuple[Excerpt, ...] = ()
     cases: tuple[Relevant, ...] = ()
+    ahead: Ahead = NOTHING_AHEAD
 
     @property
     def is_empty(self) -> bool:
-        """Nothing was found; pinned facts ride all the same."""
+        """Nothing was found; pinned facts ride all the same, and what stands ahead."""
         return not (self.excerpts or self.cases) and all(item.pinned for item in self.items)
 
 
@@ -93,10 +98,10 @@ def recall(
     if conversation is not None and conversation.agent_id != agent.pk:
         raise ValueError("The conversation belongs to another agent.")
     clock = _Clock()
-    choice, zone, chosen, has_cases = _settings(agent.owner_id)
-    now = (now or timezone.now()).astimezone(ZoneInfo(zone))
+    owner = _settings(agent.owner_id, conversation)
+    now = (now or timezone.now()).astimezone(ZoneInfo(owner.zone))
     then = None if as_of is None else end_of(as_of, now)
-    if not allowed(settings.MEMORY_MODE, choice):
+    if not allowed(settings.MEMORY_MODE, owner.choice):
         return Recall("", 0, (), Trace(empty_because=Why.MEMORY_OFF))
     reader = Reader(agent, read(message, tuple(recent), then or now), tuning())
     if then is not None:
@@ -108,24 +113,56 @@ def recall(
     clock.step("facts")
     said, report = excerpts.look(reader, conversation, seen.in_order())
     clock.step("excerpts")
-    known, looked = cases.look(reader, any_active=has_cases and then is None)
+    known, looked = cases.look(reader, any_active=owner.has_cases and then is None)
     if looked:
         clock.step("cases")
     beside = _Beside(said, known)
-    most = budget if budget is not None else chosen or reader.tuning.budget
-    packed = _pack(reader, seen, beside, most, then, nonce or block.new_nonce())
+    most = budget if budget is not None else owner.budget or reader.tuning.budget
+    nonce = nonce or block.new_nonce()
+    packed = _pack(reader, seen, beside, most, then, nonce)
+    before = ahead.gather(
+        agent=agent,
+        conversation=conversation,
+        any_hints=owner.any_hints if then is None else (),
+        nonce=nonce,
+        count=tokens.count,
+    )
     clock.step("block")
-    return _told(reader, (*reports, *report, *looked), seen, beside, packed, clock, then)
+    told = _told(reader, (*reports, *report, *looked), seen, beside, packed, clock, then)
+    return _behind(before, told)
 
 
-def _settings(owner: UUID) -> tuple[bool | None, str, int | None, bool]:
-    """The owner's switch, time zone and budget, and whether they have cases."""
+class _Owner(NamedTuple):
+    """Of the owner's settings, and whether they have cases and what each hint speaks of."""
+
+    choice: bool | None
+    zone: str
+    budget: int | None
+    has_cases: bool
+    any_hints: Sequence[bool]
+
+
+def _settings(owner: UUID, conversation: Conversation | None) -> _Owner:
+    asked = _SETTINGS.replace("{hints}", ", ".join(hint.exists for hint in ahead.hints))
+    values = {
+        "owner": owner,
+        "active": State.ACTIVE.value,
+        "conversation": conversation and conversation.pk,
+    }
     with connection.cursor() as cursor:
-        cursor.execute(_SETTINGS, {"owner": owner, "active": State.ACTIVE.value})
-        row: tuple[bool | None, str, int | None, bool] | None = cursor.fetchone()
+        cursor.execute(asked, values)
+        row = cursor.fetchone()
     if row is None:
         raise OwnerSettings.DoesNotExist
-    return row
+    return _Owner(*row)
+
+
+def _behind(before: Ahead, told: Recall) -> Recall:
+    """The data behind what stands ahead of it."""
+    if not before.text:
+        return told
+    text = (before.text + told.block).rstrip()
+    return replace(told, block=text, tokens=before.tokens + told.tokens, ahead=before)
 
 
 def _pack(
