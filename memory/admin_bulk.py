@@ -124,6 +124,7 @@ class BulkJobAdmin(ReadOnlyAdmin[BulkJob]):
         starts = step.starts if step else jobs.MERGEABLE
         return {
             "title": str(job),
+            "subtitle": "",
             "job": job,
             "is_draft": job.state == BulkJob.State.DRAFT,
             "is_running": job.state == BulkJob.State.RUNNING,

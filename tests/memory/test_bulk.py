@@ -81,6 +81,7 @@ def test_a_step_is_looked_at_first_and_told_row_by_row(desk, alice, agent, step,
     job = choose(desk, step, good, bad)
     page = page_of(desk, job)
     assert "1 of 2 chosen facts would change" in page
+    assert page.count(f">{job}<") == 1
     assert "keeps &lt;b&gt;wasps&lt;/b&gt;" in page
     assert states(good, bad) == [before, wrong]
 
