@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -144,7 +144,7 @@ class _Owner(NamedTuple):
 
 def _settings(owner: UUID, conversation: Conversation | None) -> _Owner:
     asked = _SETTINGS.replace("{hints}", ", ".join(hint.exists for hint in ahead.hints))
-    values = {
+    values: dict[str, Any] = {
         "owner": owner,
         "active": State.ACTIVE.value,
         "conversation": conversation and conversation.pk,
