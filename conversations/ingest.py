@@ -18,12 +18,14 @@ from conversations.record import BadMessage, Incoming, Into, Refused
 
 __all__ = [
     "BadMessage",
+    "Excerpt",
     "Incoming",
     "Into",
     "NoSuchConversation",
     "Refused",
     "Stored",
     "compact",
+    "excerpts",
     "exclude",
     "outcome",
     "request_extraction",
@@ -31,6 +33,7 @@ __all__ = [
 ]
 
 OUTCOME = "outcome"
+DOCUMENT = "document"
 # What makes a conversation due at once (memory.vocabulary.Trigger).
 DUE_COMPACTION, DUE_OUTCOME, DUE_REQUEST = "compaction", "outcome", "request"
 
@@ -40,6 +43,15 @@ class NoSuchConversation(Exception):
 
     def __init__(self) -> None:
         super().__init__("There is no such conversation.")
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A passage of a document. `place` says where it stands there: title, heading, page."""
+
+    id: str
+    place: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +112,37 @@ def outcome(
         if new:
             _make_due(conversation, DUE_OUTCOME)
     return Stored(conversation, new=new, known=known)
+
+
+def excerpts(
+    *,
+    agent: Agent,
+    external_id: str,
+    title: str,
+    passages: Sequence[Excerpt],
+    added_at: datetime,
+) -> Stored:
+    """What the owner wants read of a document, as a conversation of its own that is due at once.
+
+    Nobody says it: it is a tool's message, whose quotes let nothing become active. A passage that
+    was read before is not read again. Raises Refused.
+    """
+    batch = [
+        Incoming(
+            client_id=passage.id,
+            role=Message.Role.TOOL,
+            kind=Message.Kind.DOCUMENT,
+            speaker=passage.place[:120],
+            content=passage.text,
+            sent_at=added_at,
+        )
+        for passage in passages
+    ]
+    into = Into(agent=agent, source=DOCUMENT, external_id=external_id, title=title)
+    with transaction.atomic():
+        stored = store_messages(into=into, messages=batch)
+        _make_due(stored.conversation, DUE_REQUEST)
+    return stored
 
 
 def compact(

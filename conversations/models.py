@@ -10,6 +10,7 @@ from pgvector.django import VectorField
 
 from agents.models import Agent, ApiKey, User, new_id
 from agents.triggers import fixed, kept
+from conversations.sketches.models import Sketch as Sketch
 from conversations.triggers import MESSAGE_INDEX, PASSAGE_INDEX, READ_ONLY_FOR_GOOD
 
 
@@ -167,6 +168,7 @@ class Message(models.Model):
         SAID = "said"
         OUTCOME = "outcome", "Digest of a mission or agent run"
         SUMMARY = "summary", "Summary written at compaction"
+        DOCUMENT = "document", "Passage of a document"
 
     PURGED = "[purged]"
 

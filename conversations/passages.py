@@ -16,6 +16,7 @@ PAUSE = timedelta(hours=6)
 STRETCH = 60
 # A piece ends at the last of these in its final quarter.
 _BREAKS = ("\n\n", "\n", ". ", "。", " ")
+_ELSEWHERE = (Message.Kind.SUMMARY, Message.Kind.DOCUMENT)
 
 
 def unknown_language(text: str) -> str:
@@ -40,10 +41,10 @@ def store(messages: Sequence[Message]) -> None:
     """The passages of these messages of one conversation, which the caller has locked, once each by
     content.
 
-    Those off the branch and summaries have none: search must not find what was taken back, nor a
-    model's words for what is there verbatim.
+    Those off the branch have none: search must not find what was taken back. Nor have summaries, a
+    model's words for what is there verbatim, and a document's passages, which are searched there.
     """
-    said = [m for m in messages if m.on_branch and m.kind != Message.Kind.SUMMARY]
+    said = [m for m in messages if m.on_branch and m.kind not in _ELSEWHERE]
     whole = language_of("\n".join(message.content for message in said)[:PIECE])
     rows = [row for message in said for row in _passages(message, whole)]
     if not rows:

@@ -17,7 +17,7 @@ from agents.schemas import Slug as Slug
 from agents.schemas import Strict as Strict
 from agents.schemas import written_out
 from conversations import rules
-from conversations.ingest import OUTCOME
+from conversations.ingest import DOCUMENT, OUTCOME
 from conversations.models import Message
 from conversations.record import Incoming
 
@@ -30,6 +30,8 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 def not_ours(source: str) -> str:
     if source == OUTCOME:
         raise ValueError("is reserved; outcomes have an address of their own")
+    if source == DOCUMENT:
+        raise ValueError("is reserved for what is read from documents")
     return source
 
 

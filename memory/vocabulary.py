@@ -94,6 +94,7 @@ class Withheld(TextChoices):
     HIDDEN_TEXT = "hidden_text", "Holds hidden or confusable characters"
     ADDRESSES_ASSISTANT = "addresses_assistant", "Speaks to the assistant"
     NOT_TYPED = "not_typed", "The quote was pasted, quoted or made by a tool, not typed by you"
+    DOCUMENT = "document", "Read from a document, not said by you"
     OTHER_WORDS = "other_words", "Says it in other words than you did"
     ASSISTANT_CLAIM = "assistant_claim", "The assistant said it and you agreed"
     CORRECTION = "correction", "Would replace a fact you already accepted"
@@ -115,6 +116,7 @@ WARNINGS = frozenset(
         Withheld.HIDDEN_TEXT,
         Withheld.ADDRESSES_ASSISTANT,
         Withheld.NOT_TYPED,
+        Withheld.DOCUMENT,
         Withheld.ASSISTANT_CLAIM,
         Withheld.TARGET_GONE,
     }

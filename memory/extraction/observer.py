@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from memory import llm
 from memory.extraction import rules, windows
-from memory.extraction.prompts import OBSERVER, prompt
+from memory.extraction.prompts import DOCUMENT, OBSERVER, prompt
 from memory.extraction.schema import Candidate, ObserverReply
 from memory.extraction.windows import Window
 
@@ -18,11 +18,15 @@ class Observation:
     usage: llm.Usage = field(default_factory=llm.Usage)
 
 
+def prompt_for(window: Window) -> str:
+    return DOCUMENT if window.is_document else OBSERVER
+
+
 def observe(window: Window, route: llm.Route | None) -> Observation:
     """Without a route the built-in rules read the owner's messages. Raises LlmError."""
     if route is None:
         new = [message for n, message in window.for_policy().items() if window.is_new(n)]
         return Observation(rules.observe(new))
     text = windows.render(window)
-    completion = llm.complete(route, prompt(OBSERVER), text, ObserverReply)
+    completion = llm.complete(route, prompt(prompt_for(window)), text, ObserverReply)
     return Observation(completion.reply.candidates, completion.usage)

@@ -21,8 +21,8 @@ from memory.extraction import decide, due
 from memory.extraction import lease as leases
 from memory.extraction.apply import WindowChanged, apply_window, move_cursor
 from memory.extraction.lease import Lease, LeaseLost, LeaseTaken
-from memory.extraction.observer import RULES
-from memory.extraction.prompts import OBSERVER, REFLECTOR
+from memory.extraction.observer import RULES, prompt_for
+from memory.extraction.prompts import REFLECTOR
 from memory.extraction.windows import Window, next_window
 from memory.lifecycle import NotAllowed
 from memory.models import ExtractionRun, Fact
@@ -240,7 +240,7 @@ def _reader(window: Window, route: llm.Route | None) -> dict[str, str]:
         return {"observer": NOTHING}
     if route is None:
         return {"observer": RULES, "prompt_version": RULES}
-    versions = f"{OBSERVER} {REFLECTOR}"
+    versions = f"{prompt_for(window)} {REFLECTOR}"
     return {"observer": route.model[:120], "route": route.name, "prompt_version": versions}
 
 

@@ -19,8 +19,9 @@ CONTEXT = 4
 # Characters of one message; longer ones are cut in the middle.
 LIMITS = {Message.Role.TOOL: 500}
 LIMIT = 1_500
-# A digest is one message that holds a whole mission.
-DIGEST_LIMIT = 6_000
+# A digest is one message that holds a whole mission, and a document's are all worth reading whole.
+_LONG = (Message.Kind.OUTCOME, Message.Kind.DOCUMENT)
+LONG_LIMIT = 6_000
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,13 @@ class Window:
 
     @property
     def may_hold_facts(self) -> bool:
-        """Only the owner's words and digests are evidence, so nothing else is worth a question."""
-        return any(m.from_owner or m.kind == Message.Kind.OUTCOME for m in self.messages)
+        """Only the owner's words, digests and documents are evidence: nothing else is worth a
+        question."""
+        return any(m.from_owner or m.kind in _LONG for m in self.messages)
+
+    @property
+    def is_document(self) -> bool:
+        return any(m.kind == Message.Kind.DOCUMENT for m in self.messages)
 
     def for_policy(self) -> dict[int, WindowMessage]:
         return {n: self._for_policy(n, message) for n, message in self.numbered.items()}
@@ -169,8 +175,8 @@ def _role(message: Message) -> str:
 
 
 def _limit(message: Message) -> int:
-    if message.kind == Message.Kind.OUTCOME:
-        return DIGEST_LIMIT
+    if message.kind in _LONG:
+        return LONG_LIMIT
     return LIMITS.get(Message.Role(message.role), LIMIT)
 
 

@@ -98,7 +98,10 @@ def _reasons(candidate: Candidate, ctx: PolicyContext) -> Iterator[Reason]:
         yield Withheld.EVENTS_WAIT, ""
     if candidate.confidence < (ctx.sure or SURE):
         yield Withheld.LOW_CONFIDENCE, ""
-    if not all(_typed_by_owner(message, quote) for message, quote in cited(candidate, ctx)):
+    sources = cited(candidate, ctx)
+    if any(message.kind == "document" for message, _ in sources):
+        yield Withheld.DOCUMENT, ""
+    elif not all(_typed_by_owner(message, quote) for message, quote in sources):
         yield Withheld.NOT_TYPED, ""
     names = (name for e in candidate.entities for name in (e.name, *e.aliases))
     quotes = tuple(source.quote for source in candidate.sources)

@@ -6,6 +6,7 @@ from uuid import UUID
 from memory.extraction.schema import Candidate
 from memory.policy.echo import is_header_echo, is_recalled_echo
 from memory.policy.values import (
+    SPEAK_FOR_THEMSELVES,
     AddEvidence,
     Dropped,
     Passed,
@@ -86,7 +87,7 @@ def _fold(passed: Passed, seen: set[str], ctx: PolicyContext) -> Screened:
 
 def _withheld(candidate: Candidate, ctx: PolicyContext) -> tuple[Withheld, ...]:
     said_by_others = any(
-        not message.is_owner_speech and message.kind != "outcome"
+        not message.is_owner_speech and message.kind not in SPEAK_FOR_THEMSELVES
         for message, _ in cited(candidate, ctx)
     )
     return (Withheld.ASSISTANT_CLAIM,) if said_by_others else ()
@@ -136,14 +137,15 @@ def _lacks_confirmation(candidate: Candidate, ctx: PolicyContext) -> str | None:
 
 
 def _owner_did_not_say_it(candidate: Candidate, ctx: PolicyContext) -> str | None:
-    """Somebody's claim counts only with the owner's answer to it. A digest speaks for itself."""
+    """Somebody's claim counts only with the owner's answer to it. A digest or a document
+    speaks for itself."""
     messages = [message for message, _ in cited(candidate, ctx)]
-    if all(message.kind == "outcome" for message in messages):
+    if all(message.kind in SPEAK_FOR_THEMSELVES for message in messages):
         return None
     spoken = [message.handle for message in messages if message.is_owner_speech]
     if not spoken:
         return "no message of the owner's is cited"
-    claims = [m for m in messages if not m.is_owner_speech and m.kind != "outcome"]
+    claims = [m for m in messages if not m.is_owner_speech and m.kind not in SPEAK_FOR_THEMSELVES]
     if claims and max(spoken) < max(claim.handle for claim in claims):
         return "the owner did not answer the claim"
     return None

@@ -9,7 +9,9 @@ from uuid import UUID
 from memory.extraction.schema import Candidate
 from memory.vocabulary import Gate, Kind, State, Withheld
 
-MessageKind = Literal["said", "outcome", "summary"]
+MessageKind = Literal["said", "outcome", "summary", "document"]
+# What may be evidence without a word of the owner's about it; never to become active unseen.
+SPEAK_FOR_THEMSELVES = ("outcome", "document")
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,6 +88,22 @@ def purge(*, selection: Selection, actor: Actor, tell: Tell = say_nothing) -> Co
     return erased
 
 
+def erase(
+    *,
+    owner: User,
+    actor: Actor,
+    facts: Sequence[UUID] = (),
+    messages: Sequence[UUID] = (),
+    talks: Sequence[UUID] = (),
+    others: Sequence[UUID] = (),
+) -> dict[str, int]:
+    """Rows that the caller chose, in one transaction, with what hangs on them: `talks` are
+    conversations that lose their titles too, `others` rows of any other table that a purge knows.
+    What was erased. Raises NotAllowed."""
+    need_person(actor, owner)
+    return _erase(owner, actor, facts, messages, talks, others)
+
+
 def _shares(selection: Selection) -> Iterator[dict[str, Sequence[UUID]]]:
     for ids in _batches(lambda: selection.chosen_facts().order_by("pk"), FACTS):
         yield {"facts": ids}

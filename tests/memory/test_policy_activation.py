@@ -49,6 +49,7 @@ def test_a_dated_event_in_the_owners_own_typing_becomes_active() -> None:
         ({"ctx": context(message(1, f"Here's the mail: {TRIP}"))}, Withheld.NOT_TYPED),
         ({"ctx": context(message(1, TRIP, kind="outcome"))}, Withheld.NOT_TYPED),
         ({"ctx": context(message(1, TRIP, kind="summary"))}, Withheld.NOT_TYPED),
+        ({"ctx": context(message(1, TRIP, role="tool", kind="document"))}, Withheld.DOCUMENT),
         ({"ctx": context(message(1, TRIP, role="tool"))}, Withheld.NOT_TYPED),
         ({"ctx": context(assistant(1, TRIP))}, Withheld.NOT_TYPED),
     ],

@@ -115,8 +115,9 @@ def test_words_before_a_claim_affirm_nothing() -> None:
     assert gate(answer) == Gate.NOT_OWNER_SPOKEN
 
 
-def test_a_digest_may_speak_of_the_owners_things() -> None:
-    digest = message(1, "The owner's server runs Debian 12.", role="assistant", kind="outcome")
+@pytest.mark.parametrize("kind", ["outcome", "document"])
+def test_a_digest_or_document_may_speak_of_the_owners_things(kind: str) -> None:
+    digest = message(1, "The owner's server runs Debian 12.", role="assistant", kind=kind)
     proposed = candidate(
         "The user's server runs Debian 12.", sources=[(1, "server runs Debian 12")]
     )

@@ -4,6 +4,7 @@ from functools import cache
 from pathlib import Path
 
 OBSERVER = "observer-v1"
+DOCUMENT = "document-v1"
 REFLECTOR = "reflector-v1"
 
 
