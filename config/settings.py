@@ -9,6 +9,7 @@ from csp.constants import NONE, SELF
 from config.environment import (
     broker_folders,
     databases,
+    networks,
     secret,
     strict_bool,
     strict_int,
@@ -53,11 +54,13 @@ INSTALLED_APPS = [
     "agents",
     "conversations",
     "memory",
+    "knowledge",
 ]
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "config.sizes.RequestSizes",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -234,6 +237,9 @@ EXTRACTION_LEASE_SECONDS = strict_int(
 UPSTREAM = upstream(env)
 UPSTREAM_TIMEOUT_SECONDS = strict_int(env, "UPSTREAM_TIMEOUT_SECONDS", default=300)
 UPSTREAM_STREAMS = strict_int(env, "UPSTREAM_STREAMS", default=16)
+
+# Networks that web hooks and web sources may ask although they are private, such as 192.168.1.0/24.
+OUTBOUND_NETWORKS = networks(env, "OUTBOUND_NETWORKS")
 
 # A folder with a sentence-transformers model, instead of the packaged one; the languages that it
 # tells apart, as ISO 639 codes; and how many cores one call of it may use.

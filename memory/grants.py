@@ -21,6 +21,8 @@ NEVER_DELETED = (
     "conversations_import",
     "conversations_message",
     "conversations_passage",
+    "knowledge_collection",
+    "knowledge_document",
     "memory_case",
     "memory_casesource",
     "memory_consolidationrun",

@@ -1,4 +1,4 @@
-"""Imports run one way: config may know all; memory, conversations and agents only what is below."""
+"""Imports run one way: config may know all; the other apps only what is below them."""
 
 import ast
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 # Each may import itself and what stands after it.
-ORDER = ["config", "memory", "conversations", "agents"]
+ORDER = ["config", "knowledge", "memory", "conversations", "agents"]
 
 
 def imported(path: Path) -> Iterator[tuple[int, str]]:

@@ -15,7 +15,7 @@ from config.checks import ROLE_QUERY
 from config.doctor.values import Finding, ok, some, trouble
 from memory.grants import NEVER_DELETED, READ_ONLY
 
-OURS = ("agents", "conversations", "memory")
+OURS = ("agents", "conversations", "knowledge", "memory")
 # NULLS NOT DISTINCT came with 15.
 OLDEST = 150_000
 MIGRATE = "Run manage.py migrate with the role that owns the tables."

@@ -16,6 +16,15 @@ from conversations.models import (
     PassageTerm,
     ShownPassages,
 )
+from knowledge.models import (
+    Collection,
+    Document,
+    DocumentEmbedding,
+    DocumentFile,
+    DocumentPassage,
+    DocumentTerm,
+    DocumentText,
+)
 from memory.models import (
     BulkItem,
     BulkJob,
@@ -58,7 +67,7 @@ from tests.memory.raw import insert, refused, update
 
 pytestmark = pytest.mark.django_db
 
-OURS = ("agents", "conversations", "memory")
+OURS = ("agents", "conversations", "knowledge", "memory")
 World = dict[str, models.Model]
 
 
@@ -93,7 +102,21 @@ def a_row_of_everything(owner: User) -> World:
     sentence = ProfileSentence.objects.create(**mine, profile=profile, place=1, text="x")
     job = BulkJob.objects.create(**mine, started_by=owner, step="move", agent=agent)
     consolidation = ConsolidationRun.objects.create(**mine, trigger="daily")
+    collection = Collection.objects.create(**mine, agent=agent, name="Manuals")
+    document = Document.objects.create(
+        **mine, collection=collection, client=key, title="Kiln", origin="api", digest="0" * 64
+    )
+    piece = DocumentPassage.objects.create(
+        **mine, document=document, generation=1, ordinal=0, text="clay", start=0, end=4
+    )
     rows: list[models.Model] = [
+        collection, document, piece,
+        DocumentFile.objects.create(**mine, document=document, piece=0, content=b"clay"),
+        DocumentText.objects.create(**mine, document=document, generation=1, markdown="clay"),
+        DocumentTerm.objects.filter(passage=piece)[0],
+        DocumentEmbedding.objects.create(
+            **mine, passage=piece, document_id=document.pk, generation=1, model="m", vector=[1.0]
+        ),
         consolidation,
         ConsolidationChange.objects.create(**mine, run=consolidation, at=MONDAY),
         CallCount.objects.create(**mine, client=key, kind="read", minute=1, calls=1),
@@ -137,6 +160,8 @@ def a_row_of_everything(owner: User) -> World:
 
 # Columns of a second row that must differ from the first for reasons of their own.
 FRESH: dict[str, dict[str, Any]] = {
+    "knowledge_collection": {"name": "Others"},
+    "knowledge_document": {"digest": "1" * 64},
     "memory_case": {"text_hash": "1" * 64},
     "memory_forgetrequest": {"state": "overtaken"},
     "memory_profilesentence": {"place": 2},
@@ -249,7 +274,7 @@ def test_every_unique_rule_includes_the_owner() -> None:
             " (SELECT array_agg(attname::text) FROM unnest(indkey::smallint[]) AS number"
             "  JOIN pg_attribute ON attrelid = indrelid AND attnum = number)"
             " FROM pg_index WHERE indisunique AND NOT indisprimary"
-            " AND indrelid::regclass::text ~ '^(agents|conversations|memory)_'"
+            " AND indrelid::regclass::text ~ '^(agents|conversations|knowledge|memory)_'"
         )
         rows = cursor.fetchall()
     tables = {model._meta.db_table for model in owned()}

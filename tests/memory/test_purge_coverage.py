@@ -11,7 +11,7 @@ pytestmark = pytest.mark.django_db
 PLAIN = listed(
     """
     action actor archived_from archived_reason client_id context counts detail due_trigger
-    embedding_model errors external_id format gate host kind language model observer origin
+    embedding_model errors external_id failure format gate host kind language model observer origin
     outcome prefix prompt_version quality reads role route row_id scopes seen slug source stage
     stages state step stopped_by table tags time_zone trigger valid_precision withheld_for
     written_by zone
@@ -27,6 +27,15 @@ SAID = {
     "conversations_passage": {"text", "text_hash", "search"},
     "conversations_passageembedding": {"vector"},
     "conversations_passageterm": {"term"},
+    "knowledge_collection": {"name", "description"},
+    "knowledge_document": {
+        "title", "address", "file_name", "failure_detail", "notes", "digest", "media_type",
+    },
+    "knowledge_documentembedding": {"vector"},
+    "knowledge_documentfile": {"content"},
+    "knowledge_documentpassage": {"text", "headings"},
+    "knowledge_documentterm": {"term"},
+    "knowledge_documenttext": {"markdown"},
     "memory_bulkjob": {"reason"},
     "memory_case": {
         "goal", "context", "approach", "outcome", "lessons", "actors", "tags", "text_hash",
@@ -73,7 +82,7 @@ def columns() -> set[tuple[str, str]]:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT table_name, column_name FROM information_schema.columns"
-            " WHERE table_schema = 'public' AND table_name ~ '^(agents|conversations|memory)_'"
+            " WHERE table_schema = 'public' AND table_name ~ '^(agents|conversations|knowledge|memory)_'"
             " AND table_name IN (SELECT table_name FROM information_schema.columns"
             "  WHERE column_name = 'owner_id' OR table_name = 'agents_user')"
             " AND udt_name IN ('text', 'varchar', 'jsonb', 'tsvector', 'vector', '_text',"

@@ -1,0 +1,164 @@
+"""The blocks of a Markdown text: where each begins, what it stands under, how well one may cut
+before it. Pure."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cache
+from typing import TYPE_CHECKING
+
+from knowledge import marks
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+_LINE_END = re.compile("\r\n|\r|\n")
+# What themes of documentation hang on a heading to link to it.
+_PERMALINK = re.compile("[¶\uf0c1]+\\s*$")
+HEADING = 300  # characters of one that are kept
+_CONTAINERS = {"list_item", "dd", "blockquote"}
+
+
+class Cut(IntEnum):
+    """The worst places first."""
+
+    # Right after a heading, a table's head or a term that is being defined.
+    GLUED = 0
+    # Within a row or a block of code.
+    INSIDE = 1
+    # Between sentences, or within an item.
+    SENTENCE = 2
+    # Between rows or items.
+    ITEM = 3
+    BLOCK = 4
+    SECTION = 5
+
+
+class Kind(IntEnum):
+    PROSE = 0
+    # Rows and code: cut only if it can't be helped.
+    WHOLE = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """It reaches up to the next one. `cut`: before it."""
+
+    start: int
+    kind: Kind
+    cut: Cut
+    headings: tuple[str, ...]
+
+
+def blocks(markdown: str) -> list[Block]:
+    """Together they cover the whole text."""
+    offsets = [0, *(match.end() for match in _LINE_END.finditer(markdown)), len(markdown)]
+    found: list[Block] = []
+    for line, block in _walk(_tokens(_blanked(markdown))):
+        start = offsets[min(line, len(offsets) - 1)] if found else 0
+        if not found or start > found[-1].start:
+            found.append(Block(start, block.kind, block.cut, block.headings))
+    return found or [Block(0, Kind.PROSE, Cut.BLOCK, ())]
+
+
+def _tokens(markdown: str) -> "list[Token]":
+    return _parser().parse(markdown)
+
+
+@cache
+def _parser() -> "MarkdownIt":
+    """Blocks alone: what stands within them is read for headings only. Indented text is seldom
+    code in what converters write."""
+    from markdown_it import MarkdownIt
+    from mdit_py_plugins.deflist import deflist_plugin
+
+    parser = MarkdownIt("commonmark").enable("table").disable("code").use(deflist_plugin)
+    parser.core.ruler.enableOnly(["normalize", "block"])
+    return parser
+
+
+def _blanked(markdown: str) -> str:
+    """Marks are no text; lines and offsets stay."""
+    return marks.MARK.sub(lambda found: re.sub("[^\n]", " ", found[0]), markdown)
+
+
+class _State:
+    def __init__(self) -> None:
+        self.inside = 0
+        self.path: list[tuple[int, str]] = []
+        # How well one may cut before the next block, where that is known beforehand.
+        self.next: Cut | None = None
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        return tuple(text for _, text in self.path)
+
+    def enter(self, level: int, text: str) -> None:
+        self.path = [(depth, above) for depth, above in self.path if depth < level]
+        if text:
+            self.path.append((level, text))
+
+    def take(self) -> Cut:
+        usual = Cut.SENTENCE if self.inside else Cut.BLOCK
+        taken, self.next = self.next, None
+        return usual if taken is None else taken
+
+    def item(self) -> None:
+        """The next block begins a row, an item or a definition."""
+        if self.next is None:
+            self.next = Cut.SENTENCE if self.inside else Cut.ITEM
+
+
+def _walk(tokens: "list[Token]") -> Iterator[tuple[int, Block]]:
+    """Every block with the line that it begins on."""
+    state, rows = _State(), 0
+    for place, token in enumerate(tokens):
+        name = token.type.removesuffix("_open").removesuffix("_close")
+        if name == "table":
+            rows = 0
+        if name == "heading" and token.nesting == 1 and token.map:
+            glued = state.next == Cut.GLUED
+            cut = state.take()
+            state.enter(int(token.tag[1:]), plain(tokens[place + 1].content))
+            yield token.map[0], Block(0, Kind.PROSE, cut if glued else Cut.SECTION, state.headings)
+            state.next = Cut.GLUED
+        elif name == "tr" and token.nesting == 1 and token.map:
+            state.item()
+            yield token.map[0], Block(0, Kind.WHOLE, state.take(), state.headings)
+            rows += 1
+            state.next = Cut.GLUED if rows == 1 else None
+        elif name in {"paragraph", "dt"} and token.nesting == 1 and token.map:
+            if name == "dt":
+                state.item()
+            yield token.map[0], Block(0, Kind.PROSE, state.take(), state.headings)
+            state.next = Cut.GLUED if name == "dt" else None
+        elif token.nesting == 0 and token.map and name not in {"inline", "hr"}:
+            yield token.map[0], Block(0, _kind(name), state.take(), state.headings)
+        elif name in _CONTAINERS:
+            if token.nesting == 1 and name == "list_item":
+                state.item()
+            state.inside += token.nesting
+
+
+def _kind(name: str) -> Kind:
+    return Kind.WHOLE if name == "fence" else Kind.PROSE
+
+
+def plain(heading: str) -> str:
+    """Its words, without links and emphasis."""
+    [inline] = _inline().parseInline(heading)
+    words = "".join(
+        token.content if token.type in {"text", "code_inline"} else " "
+        for token in inline.children or []
+        if token.nesting == 0
+    )
+    return _PERMALINK.sub("", " ".join(words.split())).strip()[:HEADING].strip()
+
+
+@cache
+def _inline() -> "MarkdownIt":
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark")

@@ -1,0 +1,135 @@
+"""Blocks put together to passages of about 500 tokens."""
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from itertools import pairwise
+
+from knowledge import marks
+from knowledge.splitting.blocks import Block, Cut, Kind, blocks
+from knowledge.splitting.packing import MOST, OVERLAP, Unit, packed
+from memory import tokens
+
+# More in one go takes the splitter long.
+_SLAB = 20_000  # characters
+# No character of o200k takes more tokens.
+_TOKENS_PER_CHARACTER = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """`start` and `end` are offsets into the text with its marks; `text` has none of them. Up to 75
+    tokens at its start are the end of the piece before, unless a section begins."""
+
+    text: str
+    headings: tuple[str, ...]
+    page_from: int | None
+    page_to: int | None
+    start: int
+    end: int
+    kind: str
+
+
+def split(markdown: str) -> list[Piece]:
+    """Pieces in order, at most 500 tokens each, that cover the text together."""
+    units = [unit for unit in _units(markdown) if unit.size]
+    places = _Places(markdown)
+    found = []
+    for first, own, last in packed(units):
+        start, end = units[first].start, units[last - 1].end
+        text = marks.without(markdown[start:end]).strip("\n")
+        headings = _headings(units[own:last])
+        found.append(Piece(text, headings, *places.pages(start, end), start, end, places.kind(start, end)))
+    return found
+
+
+def _units(markdown: str) -> list[Unit]:
+    found: list[Unit] = []
+    known = blocks(markdown)
+    ends = [*(block.start for block in known[1:]), len(markdown)]
+    for block, end in zip(known, ends, strict=True):
+        found += _of_block(markdown, block, end)
+    return found
+
+
+def _of_block(markdown: str, block: Block, end: int) -> list[Unit]:
+    """Prose in sentences, as many as an overlap takes; rows and code whole, where they fit."""
+    text = markdown[block.start : end]
+    size = _size(text)
+    if size <= (OVERLAP if block.kind == Kind.PROSE else MOST):
+        return [Unit(block.start, end, size, block.cut, block.headings)]
+    inside = Cut.SENTENCE if block.kind == Kind.PROSE else Cut.INSIDE
+    edges = [block.start + offset for offset in _edges(text)]
+    return [
+        Unit(start, stop, _size(markdown[start:stop]), inside if i else block.cut, block.headings)
+        for i, (start, stop) in enumerate(pairwise([*edges, end]))
+    ]
+
+
+def _size(text: str) -> int:
+    said = marks.without(text)
+    return tokens.count(said) if said.strip() else 0
+
+
+def _edges(text: str) -> list[int]:
+    """Where parts of at most an overlap's tokens begin: sentences, lines or words."""
+    from semantic_text_splitter import TextSplitter
+
+    splitter = TextSplitter.from_callback(tokens.count, OVERLAP, trim=False)
+    found: list[int] = []
+    for slab in range(0, len(text), _SLAB):
+        for offset, part in splitter.chunk_indices(text[slab : slab + _SLAB]):
+            # A letter with a hundred accents is one to the splitter.
+            step = MOST // _TOKENS_PER_CHARACTER if tokens.count(part) > OVERLAP else len(part)
+            found += [slab + offset + at for at in range(0, len(part), step)]
+    return found
+
+
+def _headings(units: list[Unit]) -> tuple[str, ...]:
+    """Those that its first words stand under, where it begins with headings alone."""
+    for before, after in pairwise(units):
+        if after.cut != Cut.GLUED:
+            return before.headings
+    return units[-1].headings
+
+
+class _Places:
+    """Pages and images of a text, by offset."""
+
+    def __init__(self, markdown: str) -> None:
+        self.markdown = markdown
+        self.pages_at: list[tuple[int, int]] = []
+        self.images: list[tuple[int, int, str]] = []
+        opened: tuple[int, str] | None = None
+        for mark in marks.MARK.finditer(markdown):
+            if mark["page"]:
+                self.pages_at.append((mark.start(), int(mark["page"])))
+            elif mark["kind"]:
+                opened = mark.end(), mark["kind"]
+            elif opened:
+                self.images.append((opened[0], mark.start(), opened[1]))
+                opened = None
+
+    def pages(self, start: int, end: int) -> tuple[int | None, int | None]:
+        """A piece that begins with the mark of a page is of that one."""
+        begin = start + len(self.markdown[start:end]) - len(self._said(start, end).lstrip())
+        return self._page(begin), self._page(end - 1)
+
+    def _said(self, start: int, end: int) -> str:
+        return marks.without(self.markdown[start:end])
+
+    def _page(self, offset: int) -> int | None:
+        place = bisect_right(self.pages_at, (offset, 1 << 60))
+        return self.pages_at[place - 1][1] if place else None
+
+    def kind(self, start: int, end: int) -> str:
+        """What most of it is."""
+        shares = {
+            kind: sum(
+                max(0, min(end, stop) - max(start, begin))
+                for begin, stop, name in self.images
+                if name == kind
+            )
+            for kind in (marks.OCR, marks.CAPTION)
+        }
+        best = max(shares, key=lambda kind: shares[kind])
+        return best if shares[best] * 2 > end - start else "text"
