@@ -45,8 +45,7 @@ class KeyAuth(HttpBearer):
         request.user = key.owner if key else AnonymousUser()
         if key is not None and self.scope not in key.scopes:
             raise ScopeMissing(f"This key lacks the scope {self.scope}.")
-        # A chat that passes through is the other server's to limit and to answer.
-        if key is not None and self.scope != ApiKey.Scope.PROXY:
+        if key is not None:
             kind = limits.kind_of(self.scope, request.method or "")
             limits.count(key, kind)
             # What is read is read anew: memory may be off by then, or the fact forgotten.

@@ -28,6 +28,7 @@ class Kind(StrEnum):
     READ = "read"
     WRITE = "write"
     RECALL = "recall"
+    CHAT = "chat"  # passes through to a model server
 
 
 class TooManyCalls(Exception):
@@ -41,8 +42,9 @@ class TooManyCalls(Exception):
 
 def kind_of(scope: str, method: str) -> Kind:
     """Searching is a POST, so that its words get into no log of addresses, but it reads."""
-    if scope == ApiKey.Scope.RECALL:
-        return Kind.RECALL
+    apart = {ApiKey.Scope.RECALL: Kind.RECALL, ApiKey.Scope.PROXY: Kind.CHAT}
+    if scope in apart:
+        return apart[ApiKey.Scope(scope)]
     return Kind.READ if method in READING or scope == ApiKey.Scope.SEARCH else Kind.WRITE
 
 

@@ -5,8 +5,10 @@ stands for it, which is gone with the process that held it: a call that died is 
 succeeded is remembered; a refused call changed nothing and may be corrected under the same name.
 """
 
+import hashlib
 from collections.abc import Callable
 from datetime import timedelta
+from tempfile import TemporaryFile
 from typing import Any
 from uuid import UUID
 
@@ -25,6 +27,7 @@ LONGEST_NAME = 255
 KEPT_FOR = timedelta(hours=24)
 # Characters of an answer; the answers of calls that change something are far smaller.
 LARGEST = 1_000_000
+PIECE = 64 * 1024
 HEADERS = ("Content-Type", "ETag", "Location")
 LOCK = "hashtextextended('reply ' || %s, 0)"
 
@@ -67,7 +70,8 @@ def claim(request: HttpRequest, key: ApiKey) -> None:
         return
     if not 0 < len(name) <= LONGEST_NAME or not (name.isascii() and name.isprintable()):
         raise BadName
-    call = _digest(str(key.pk), request.get_full_path(), _body(request))
+    seen = request.headers.get("If-Match", "")
+    call = _digest(str(key.pk), request.get_full_path(), seen, _body(request))
     reply = _row(key, _digest(str(key.pk), name), call)
     if reply is not None and reply.call_digest != call:
         raise OtherCall
@@ -113,6 +117,8 @@ class Replies:
             reply = getattr(request, "claimed_reply", None)
             if reply is not None:
                 _end(reply, response)
+            if (file := getattr(request, "set_aside", None)) is not None:
+                file.close()
         return response
 
 
@@ -158,11 +164,20 @@ def _found(key: ApiKey, name: str) -> StoredReply | None:
 
 
 def _body(request: HttpRequest) -> bytes:
-    """Of a file that is too large to hold in memory, its size."""
+    """Its hash. What is too large to hold in memory goes through a file, from which the call then
+    reads it. How large that can become is seen to before (config/sizes.py)."""
     size = request.headers.get("Content-Length") or "0"
-    limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-    whole = size.isdigit() and int(size) <= limit
-    return request.body if whole else size.encode()
+    if not size.isdigit() or int(size) <= settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+        return hashlib.sha256(request.body).digest()
+    file = TemporaryFile()  # noqa: SIM115  (closed when the call is over, see Replies)
+    found = hashlib.sha256()
+    while piece := request.read(PIECE):
+        found.update(piece)
+        file.write(piece)
+    file.seek(0)
+    request._stream, request._read_started = file, False  # type: ignore[attr-defined]
+    request.set_aside = file  # type: ignore[attr-defined]
+    return found.digest()
 
 
 def _digest(*parts: str | bytes) -> str:

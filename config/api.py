@@ -7,9 +7,12 @@ neither is allowed. docs/api.md has the rules that operations share.
 from importlib.metadata import version
 
 from agents.api import router as accounts
+from agents.bodies import JsonOnly
 from config import problems
 from config.openapi import DescribedAPI
+from config.strictness import exactly
 from conversations.api import router as conversations
+from conversations.sketches.api import router as sketches
 from memory.api import router as memory
 from memory.api_candidates import router as candidates
 from memory.api_cases import router as cases
@@ -28,9 +31,12 @@ api = DescribedAPI(
     description="Long-term memory that its owner can trust. Errors are problem documents.",
     docs_url=None,
     urls_namespace="api",
+    parser=JsonOnly(),
 )
 problems.install(api)
+api.add_decorator(exactly, mode="view")
 api.add_router("", conversations, tags=["conversations"])
+api.add_router("", sketches, tags=["conversations"])
 api.add_router("", memory, tags=["memory"])
 api.add_router("", search, tags=["memory"])
 api.add_router("", profile, tags=["memory"])

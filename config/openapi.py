@@ -41,7 +41,7 @@ PROBLEM: Schema = {
 SECONDS: Schema = {"description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 1}}
 # What any call may be told, and what only one that brings something may.
 ALWAYS = (401, 403, 404, 413, 422, 429)
-BRINGS = (400, 409, 410)
+BRINGS = (400, 409, 410, 415)
 NAMED: Schema = {
     "in": "header",
     "name": replies.HEADER,

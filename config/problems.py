@@ -14,11 +14,14 @@ from pydantic import BaseModel
 from agents import api as accounts
 from agents import auth, gate, limits, replies
 from agents.assistants import Overtaken
+from agents.bodies import WrongType
 from agents.keys import KeyRefused
 from agents.models import ApiKey
 from agents.versions import Outdated
 from conversations import ingest, reading
 from conversations.schemas import place_of
+from conversations.sketches import reading as sketches
+from conversations.sketches import writing
 from memory import lifecycle, remember
 from memory.api_schemas import BadValidity, FactOut
 from memory.cited import NoSuchMessage
@@ -39,6 +42,7 @@ PROBLEMS: tuple[tuple[type[Exception], int, str], ...] = (
     (auth.NoSuchAgent, 404, "not_found"),
     (auth.AgentUnnamed, 422, "agent_unnamed"),
     (limits.TooManyCalls, 429, "too_many_calls"),
+    (WrongType, 415, "wrong_type"),
     (replies.BadName, 422, "invalid"),
     (replies.OtherCall, 422, "other_call"),
     (replies.StillRunning, 409, "still_running"),
@@ -59,6 +63,10 @@ PROBLEMS: tuple[tuple[type[Exception], int, str], ...] = (
     (as_of.DayToCome, 422, "invalid"),
     (ingest.NoSuchConversation, 404, "not_found"),
     (ingest.Refused, 409, "conflict"),
+    (sketches.NoSuchSketch, 404, "not_found"),
+    (writing.Changed, 409, "stale"),
+    (writing.Kept, 409, "refused"),
+    (writing.TooLong, 422, "too_long"),
     (OtherPlan, 409, "stale"),
     (TooMany, 422, "invalid"),
     (BadSelection, 422, "invalid"),
@@ -190,6 +198,8 @@ def _replayed(request: HttpRequest, error: replies.Replay) -> HttpResponse:
 
 
 def _http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
+    if isinstance(error.__cause__, WrongType):
+        return problem(415, "wrong_type", str(error.__cause__))
     if error.status_code == 400:  # ninja's word for a body that it can't parse
         return problem(400, "malformed", "The body is not valid JSON in UTF-8.")
     return problem(error.status_code, "error", str(error))

@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field
 
 from agents.audit import key_holder
 from agents.auth import KeyRequest, agent_for, require_scope
+from agents.bodies import WrongType
 from agents.models import ApiKey
 from conversations.schemas import Slug, Strict, Text
 from memory.lifecycle import NotAllowed
@@ -88,6 +89,8 @@ def export_memories(request: KeyRequest, asked: Query[ExportAsked]) -> Streaming
 )
 def import_memories(request: KeyRequest, asked: Query[ImportAsked]) -> ImportOut:
     """The body is the file itself. All of it is stored, or nothing."""
+    if request.content_type == "multipart/form-data":
+        raise WrongType("the file itself, such as application/octet-stream")
     with _received(request) as path:
         result = _brought_in(request.auth, asked, path)
     return ImportOut(

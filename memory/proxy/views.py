@@ -14,6 +14,7 @@ from django.utils.crypto import salted_hmac
 from django.views.decorators.csrf import csrf_exempt
 
 from agents.auth import NoSuchAgent, ScopeMissing, agent_for, require_scope
+from agents.limits import TooManyCalls
 from agents.models import Agent, ApiKey
 from conversations import rules
 from memory.proxy import recalling, upstream, wire
@@ -48,6 +49,7 @@ class TooLarge(Exception):
 
 ANSWERS: tuple[tuple[type[Exception], int, str], ...] = (
     (ScopeMissing, 403, "scope_missing"),
+    (TooManyCalls, 429, "too_many_calls"),
     (NoSuchAgent, 404, "no_such_agent"),
     (TooLarge, 413, "too_large"),
     (wire.Unreadable, 400, "malformed"),
@@ -61,6 +63,14 @@ def failure(status: int, code: str, message: str, kind: str = "remembrancer_erro
     """In the shape that OpenAI's clients read."""
     error = {"message": message, "type": kind, "param": None, "code": code}
     return JsonResponse({"error": error}, status=status)
+
+
+def _refusal(error: Exception) -> JsonResponse:
+    status, code = next((s, c) for kind, s, c in ANSWERS if isinstance(error, kind))
+    told = failure(status, code, str(error))
+    if isinstance(error, TooManyCalls):
+        told["Retry-After"] = str(error.wait)
+    return told
 
 
 def _guarded(method: str) -> Callable[[View], Callable[[HttpRequest], HttpResponseBase]]:
@@ -80,8 +90,7 @@ def _guarded(method: str) -> Callable[[View], Callable[[HttpRequest], HttpRespon
             except Busy:
                 return _busy()
             except tuple(kind for kind, _, _ in ANSWERS) as error:
-                status, code = next((s, c) for kind, s, c in ANSWERS if isinstance(error, kind))
-                return failure(status, code, str(error))
+                return _refusal(error)
 
         return guarded
 

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from agents.limits import Kind, TooManyCalls, count, kind_of
-from agents.models import Agent, ApiKey, CallCount
+from agents.models import Agent, ApiKey, CallCount, User
 from tests.factories import ApiKeyFactory, IssuedKey
 
 pytestmark = pytest.mark.django_db
@@ -77,6 +77,7 @@ def test_zero_counts_nothing(settings: Any, alice_key: IssuedKey) -> None:
         (ApiKey.Scope.REVIEW, "GET", Kind.READ),
         (ApiKey.Scope.REVIEW, "POST", Kind.WRITE),
         (ApiKey.Scope.ADMIN, "PATCH", Kind.WRITE),
+        (ApiKey.Scope.PROXY, "POST", Kind.CHAT),
     ],
 )
 def test_what_counts_as_what(scope: str, method: str, kind: Kind) -> None:
@@ -92,6 +93,24 @@ def test_the_client_is_told_when_to_come_back(
     assert (answer.status_code, answer.json()["code"]) == (429, "too_many_calls")
     assert answer["Retry-After"] == "10"
     assert answer["Content-Type"] == "application/problem+json"
+
+
+def test_chats_that_pass_through_are_counted_too(
+    clock: list[int], alice: User, api: Callable[[IssuedKey], Client], settings: Any
+) -> None:
+    """And the refusal has the shape that clients of the other server read."""
+    settings.UPSTREAM = {"base_url": "http://127.0.0.1:9/v1", "api_key": ""}
+    client = api(ApiKeyFactory.create(owner=alice, scopes=["proxy"]))
+
+    def ask() -> Any:
+        return client.post("/v1/chat/completions", b"{", content_type="application/json")
+
+    assert {ask().status_code for _ in range(3)} == {400}
+    answer = ask()
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"]) == (429, "too_many_calls")
+    assert "wait 10 s" in error["message"]
+    assert answer["Retry-After"] == "10"
 
 
 def test_a_call_beyond_the_keys_scopes_costs_nothing(

@@ -48,13 +48,33 @@ def test_the_same_call_is_answered_as_before_and_not_done_again(client: Client) 
     assert post(client, batch(), headers={}).json() == first.json() | {"new": 0, "known": 1}
 
 
-@pytest.mark.parametrize("change", ["body", "address", "query"])
+@pytest.mark.parametrize("change", ["body", "address", "query", "version"])
 def test_another_call_under_the_same_name_is_refused(client: Client, change: str) -> None:
     assert post(client, batch()).status_code == 200
     path = {"address": TALK.replace("trip", "other"), "query": f"{TALK}?x=1"}.get(change, TALK)
-    answer = post(client, batch("No." if change == "body" else "I moved to Oslo."), path=path)
+    headers = NAME | ({"If-Match": '"a"'} if change == "version" else {})
+    body = batch("No." if change == "body" else "I moved to Oslo.")
+    answer = post(client, body, headers=headers, path=path)
     assert (answer.status_code, answer.json()["code"]) == (422, "other_call")
     assert Message.objects.count() == 1
+
+
+def test_of_a_file_that_fits_in_no_memory_every_byte_counts(
+    alice: User, api: Callable[[IssuedKey], Client], settings: Any
+) -> None:
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100
+    client = api(ApiKeyFactory.create(owner=alice, agent=None, scopes=["review"]))
+
+    def bring(thing: str) -> Any:
+        body = f"- The user has a {thing}.\n" * 20
+        path = "/api/v1/import?format=bullets&agent=main"
+        return client.post(path, body, content_type="text/markdown", headers=NAME)
+
+    first = bring("kiln")
+    assert (first.status_code, first.json()["new"]) == (200, {"facts": 1})
+    assert bring("kiln")["Idempotent-Replayed"] == "true"
+    other = bring("loom")
+    assert (other.status_code, other.json()["code"]) == (422, "other_call")
 
 
 def test_names_are_each_keys_own(

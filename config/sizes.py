@@ -1,0 +1,49 @@
+"""How much a request may bring, by its address, told before any of it is read: a form's files would
+otherwise fill the disk of whoever lets strangers at the sign-in page."""
+
+from collections.abc import Callable
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+
+from config.problems import problem
+from memory import api_transfer
+
+# Have limits of their own, and answers in the shape that their clients read.
+ELSEWHERE = ("/v1/", "/mcp")
+API = "/api/"
+
+
+def largest(path: str) -> int:
+    """Bytes."""
+    for beginning, limit in _larger():
+        if path.startswith(beginning):
+            return limit
+    return settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+
+
+def _larger() -> tuple[tuple[str, int], ...]:
+    """Addresses that take files."""
+    return (("/api/v1/import", api_transfer.LARGEST),)
+
+
+class RequestSizes:
+    """Middleware. A web server here hands on no body without its length, so that is all to look
+    at."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        length = request.META.get("CONTENT_LENGTH") or "0"
+        most = largest(request.path)
+        if request.path.startswith(ELSEWHERE) or not length.isdigit() or int(length) <= most:
+            return self.get_response(request)
+        return _refusal(request.path, most)
+
+
+def _refusal(path: str, most: int) -> HttpResponse:
+    said = f"The request is larger than the {most // 1_000_000} MB that this address takes."
+    if path.startswith(API):
+        return problem(413, "too_large", said)
+    return HttpResponse(said, status=413, content_type="text/plain; charset=utf-8")

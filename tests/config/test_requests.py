@@ -1,0 +1,126 @@
+"""What every operation refuses before it does anything: a body of another kind, a field in the
+address that it does not know, and more than it takes."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from agents.models import StoredReply, User
+from config.api import api
+from config.openapi import operations
+from config.strictness import fields_of
+from tests.isolation.test_api import key_of
+
+pytestmark = pytest.mark.django_db
+ROW = "0190c0de-0000-7000-8000-000000000000"
+
+
+@pytest.fixture
+def client(alice: User) -> Client:
+    return Client(headers={"authorization": f"Bearer {key_of(alice).plaintext}"})
+
+
+def url_of(operation: Any) -> str:
+    import re
+
+    return "/api/v1" + re.sub(r"\{[^}]*\}", ROW, operation.path)
+
+
+def takes_json(operation: Any) -> bool:
+    return any(model.__ninja_param_source__ == "body" for model in operation.models)
+
+
+def test_a_body_of_another_type_is_refused_everywhere(client: Client) -> None:
+    asked = 0
+    for one in filter(takes_json, operations(api)):
+        for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):
+            asked += 1
+            answer = client.generic(one.methods[0], url_of(one), b"{}", content_type=kind)
+            told = answer.json()
+            assert (answer.status_code, told["code"]) == (415, "wrong_type"), one.operation_id
+            assert "application/json" in told["detail"]
+            assert answer["Content-Type"] == "application/problem+json"
+    assert asked > 60
+
+
+@pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "APPLICATION/JSON", ""])
+def test_json_under_any_of_its_names_is_read(client: Client, kind: str) -> None:
+    answer = client.generic("POST", "/api/v1/purge", b"{}", content_type=kind)
+    assert answer.json()["detail"] == "Say what: nothing was chosen."
+
+
+def test_a_form_is_no_file(client: Client) -> None:
+    """Its first lines would be taken for what is remembered."""
+    answer = client.post("/api/v1/import?format=bullets", {"file": "- The user has a kiln."})
+    assert (answer.status_code, answer.json()["code"]) == (415, "wrong_type")
+
+
+def test_a_field_that_an_address_does_not_know_is_refused_everywhere(client: Client) -> None:
+    for one in operations(api):
+        body = b"{}" if takes_json(one) else b""
+        url = f"{url_of(one)}?stat=active"
+        answer = client.generic(one.methods[0], url, body, content_type="application/json")
+        assert answer.status_code in {404, 422}, one.operation_id
+        keyless = Client().generic(one.methods[0], url, body, content_type="application/json")
+        assert keyless.status_code == 401, one.operation_id
+
+
+@pytest.mark.parametrize("path", ["stats", "facts", "agents", "profile", "settings"])
+def test_the_refusal_names_the_field(client: Client, path: str) -> None:
+    asked = {"agnt": "work"} | ({"agent": "main"} if path == "profile" else {})
+    answer = client.get(f"/api/v1/{path}", asked)
+    assert answer.status_code == 422
+    assert answer.json()["errors"] == [{"at": "agnt", "message": "There is no such field."}]
+
+
+def test_what_it_knows_it_takes(client: Client) -> None:
+    names = {one.operation_id: fields_of(one) for one in operations(api)}
+    assert names["stats"] == {"agent"}
+    assert {"agent", "after", "limit", "text"} < names["list_facts"]
+    assert names["recall"] == set()
+    assert client.get("/api/v1/facts?limit=1&text=tea").status_code == 200
+
+
+def test_a_refused_field_leaves_no_stored_answer(client: Client) -> None:
+    headers = {"Idempotency-Key": "one"}
+    body = '{"name": "Garden"}'
+    answer = client.post(
+        "/api/v1/agents?x=1", body, content_type="application/json", headers=headers
+    )
+    assert answer.status_code == 422
+    assert not StoredReply.objects.exists()
+
+
+class Endless:
+    """A body that claims to be huge, and must not be read."""
+
+    def read(self, *_: Any) -> bytes:
+        raise AssertionError("it was read")
+
+    readline = read
+
+
+@pytest.mark.parametrize(
+    ("path", "largest"),
+    [
+        ("/accounts/login", 10_000_000),
+        ("/api/v1/recall", 10_000_000),
+        ("/api/v1/import", 200_000_000),
+        ("/nowhere", 10_000_000),
+    ],
+)
+def test_more_than_an_address_takes_is_refused_unread(
+    client: Client, path: str, largest: int
+) -> None:
+    path = reverse("login") if path == "/accounts/login" else path
+    answer = client.generic(
+        "POST",
+        path,
+        content_type="multipart/form-data; boundary=x",
+        **{"CONTENT_LENGTH": str(largest + 1), "wsgi.input": Endless()},
+    )
+    assert answer.status_code == 413
+    if path.startswith("/api/"):
+        assert answer.json()["code"] == "too_large"
