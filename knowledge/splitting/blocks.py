@@ -14,9 +14,13 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
+# A line that begins a page or an image, or an empty one.
+_MARK_OR_NOTHING = re.compile(f"(?P<mark>[{marks.PAGE}{marks.BEGIN}])|[ \\t]*[\r\n]")
 _LINE_END = re.compile("\r\n|\r|\n")
 # What themes of documentation hang on a heading to link to it.
 _PERMALINK = re.compile("[¶\uf0c1]+\\s*$")
+# Without one of these a heading is its own words.
+_MARKUP = re.compile(r"[\[\]`*_\\<&!~]")
 HEADING = 300  # characters of one that are kept
 _CONTAINERS = {"list_item", "dd", "blockquote"}
 
@@ -57,10 +61,21 @@ def blocks(markdown: str) -> list[Block]:
     offsets = [0, *(match.end() for match in _LINE_END.finditer(markdown)), len(markdown)]
     found: list[Block] = []
     for line, block in _walk(_tokens(_blanked(markdown))):
-        start = offsets[min(line, len(offsets) - 1)] if found else 0
+        line = _first_line(markdown, offsets, min(line, len(offsets) - 1))
+        start = offsets[line] if found else 0
         if not found or start > found[-1].start:
             found.append(Block(start, block.kind, block.cut, block.headings))
     return found or [Block(0, Kind.PROSE, Cut.BLOCK, ())]
+
+
+def _first_line(markdown: str, offsets: list[int], line: int) -> int:
+    """The marks above a block are its own."""
+    first = line
+    while line and (mark := _MARK_OR_NOTHING.match(markdown, offsets[line - 1])):
+        line -= 1
+        if mark["mark"]:
+            first = line
+    return first
 
 
 def _tokens(markdown: str) -> "list[Token]":
@@ -148,13 +163,17 @@ def _kind(name: str) -> Kind:
 
 def plain(heading: str) -> str:
     """Its words, without links and emphasis."""
-    [inline] = _inline().parseInline(heading)
-    words = "".join(
+    words = _without_markup(heading) if _MARKUP.search(heading) else heading
+    return _PERMALINK.sub("", " ".join(words.split())).strip()[:HEADING].strip()
+
+
+def _without_markup(heading: str) -> str:
+    [inline] = _inline().parseInline(heading[: 4 * HEADING])
+    return "".join(
         token.content if token.type in {"text", "code_inline"} else " "
         for token in inline.children or []
         if token.nesting == 0
     )
-    return _PERMALINK.sub("", " ".join(words.split())).strip()[:HEADING].strip()
 
 
 @cache

@@ -1,6 +1,8 @@
 """Which units go together: the cheapest way to cut, over all of them. Pure."""
 
 from dataclasses import dataclass
+from itertools import accumulate
+from math import inf
 
 from knowledge.splitting.blocks import Cut
 
@@ -21,6 +23,8 @@ _COSTS = {
 # For a section that begins within a passage.
 _SECTION_WITHIN = 0.35
 _PASSAGE = 0.05
+# Neighbours of fewer tokens together are never parted: they would only make more to choose from.
+_TINY = 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,22 +42,22 @@ def packed(units: list[Unit]) -> list[tuple[int, int, int]]:
     """Of each passage the first unit, the first that is not repeated, and the one after its last.
 
     A passage has at most MOST tokens, unless one unit alone has more."""
+    sums = [0, *accumulate(unit.size for unit in units)]
     overlaps = [_overlap(units, place) for place in range(len(units))]
-    best, came_from = [0.0] + [float("inf")] * len(units), [0] * (len(units) + 1)
-    for begin in range(len(units)):
-        repeated = sum(unit.size for unit in units[overlaps[begin] : begin])
-        size, within = 0, 0
-        base = best[begin] + (_COSTS[units[begin].cut] if begin else 0.0) + _PASSAGE
+    best, came_from = [0.0] + [inf] * len(units), [0] * (len(units) + 1)
+    for begin, unit in enumerate(units):
+        most = MOST - (sums[begin] - sums[overlaps[begin]])
+        base = best[begin] + _PASSAGE + (_COSTS[unit.cut] if begin else 0.0)
         for end in range(begin + 1, len(units) + 1):
-            unit = units[end - 1]
-            size += unit.size
-            if end > begin + 1 and size + repeated > MOST:
-                break
-            within += unit.cut == Cut.SECTION and end > begin + 1
-            cost = base + _SECTION_WITHIN * within + _shape(size)
+            size = sums[end] - sums[begin]
+            if end > begin + 1:
+                if size > most:
+                    break
+                base += _SECTION_WITHIN * (units[end - 1].cut == Cut.SECTION)
+            cost = base + _shape(size)
             if cost < best[end]:
                 best[end], came_from[end] = cost, begin
-    return _path(units, overlaps, came_from)
+    return _path(sums, overlaps, came_from)
 
 
 def _shape(size: int) -> float:
@@ -70,14 +74,25 @@ def _overlap(units: list[Unit], place: int) -> int:
     return first
 
 
-def _path(
-    units: list[Unit], overlaps: list[int], came_from: list[int]
-) -> list[tuple[int, int, int]]:
-    found, end = [], len(units)
+def _path(sums: list[int], overlaps: list[int], came_from: list[int]) -> list[tuple[int, int, int]]:
+    found, end = [], len(came_from) - 1
     while end:
         begin = came_from[end]
-        repeated = sum(unit.size for unit in units[overlaps[begin] : begin])
-        alone = sum(unit.size for unit in units[begin:end])
-        found.append((overlaps[begin] if repeated + alone <= MOST else begin, begin, end))
+        fits = sums[end] - sums[overlaps[begin]] <= MOST
+        found.append((overlaps[begin] if fits else begin, begin, end))
         end = begin
     return found[::-1]
+
+
+def coalesced(units: list[Unit]) -> list[Unit]:
+    """Tiny neighbours as one, within a section."""
+    found: list[Unit] = []
+    for unit in units:
+        before = found[-1] if found else None
+        tiny = before is not None and before.size + unit.size <= _TINY
+        if before and tiny and unit.cut != Cut.SECTION:
+            size = before.size + unit.size
+            found[-1] = Unit(before.start, unit.end, size, before.cut, unit.headings)
+        else:
+            found.append(unit)
+    return found

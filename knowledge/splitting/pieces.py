@@ -1,18 +1,21 @@
 """Blocks put together to passages of about 500 tokens."""
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import pairwise
 
 from knowledge import marks
 from knowledge.splitting.blocks import Block, Cut, Kind, blocks
-from knowledge.splitting.packing import MOST, OVERLAP, Unit, packed
+from knowledge.splitting.packing import MOST, OVERLAP, Unit, coalesced, packed
 from memory import tokens
 
 # More in one go takes the splitter long.
 _SLAB = 20_000  # characters
 # No character of o200k takes more tokens.
 _TOKENS_PER_CHARACTER = 4
+# Marks and empty lines before anything is said.
+_AHEAD = re.compile(rf"(?:[^\S{marks.PAGE}]|{marks.PAGE}\d+\n|{marks.BEGIN}\w+\n|{marks.END}\n)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +34,17 @@ class Piece:
 
 def split(markdown: str) -> list[Piece]:
     """Pieces in order, at most 500 tokens each, that cover the text together."""
-    units = [unit for unit in _units(markdown) if unit.size]
+    units = coalesced(_units(markdown))
     places = _Places(markdown)
     found = []
     for first, own, last in packed(units):
         start, end = units[first].start, units[last - 1].end
+        if not marks.without(markdown[units[own].start : end]).strip():
+            continue
         text = marks.without(markdown[start:end]).strip("\n")
         headings = _headings(units[own:last])
-        found.append(Piece(text, headings, *places.pages(start, end), start, end, places.kind(start, end)))
+        pages, kind = places.pages(start, end), places.kind(start, end)
+        found.append(Piece(text, headings, *pages, start, end, kind))
     return found
 
 
@@ -54,8 +60,8 @@ def _units(markdown: str) -> list[Unit]:
 def _of_block(markdown: str, block: Block, end: int) -> list[Unit]:
     """Prose in sentences, as many as an overlap takes; rows and code whole, where they fit."""
     text = markdown[block.start : end]
-    size = _size(text)
-    if size <= (OVERLAP if block.kind == Kind.PROSE else MOST):
+    most = OVERLAP if block.kind == Kind.PROSE else MOST
+    if len(text) <= _SLAB and (size := _size(text)) <= most:
         return [Unit(block.start, end, size, block.cut, block.headings)]
     inside = Cut.SENTENCE if block.kind == Kind.PROSE else Cut.INSIDE
     edges = [block.start + offset for offset in _edges(text)]
@@ -66,8 +72,7 @@ def _of_block(markdown: str, block: Block, end: int) -> list[Unit]:
 
 
 def _size(text: str) -> int:
-    said = marks.without(text)
-    return tokens.count(said) if said.strip() else 0
+    return tokens.count(marks.without(text))
 
 
 def _edges(text: str) -> list[int]:
@@ -110,12 +115,8 @@ class _Places:
                 opened = None
 
     def pages(self, start: int, end: int) -> tuple[int | None, int | None]:
-        """A piece that begins with the mark of a page is of that one."""
-        begin = start + len(self.markdown[start:end]) - len(self._said(start, end).lstrip())
-        return self._page(begin), self._page(end - 1)
-
-    def _said(self, start: int, end: int) -> str:
-        return marks.without(self.markdown[start:end])
+        said = _AHEAD.match(self.markdown, start)
+        return self._page(min(said.end() if said else start, end - 1)), self._page(end - 1)
 
     def _page(self, offset: int) -> int | None:
         place = bisect_right(self.pages_at, (offset, 1 << 60))

@@ -15,7 +15,7 @@ def breadcrumb(title: str, headings: tuple[str, ...] | list[str]) -> str:
     while len(names) > 2 and tokens.count(crumb) > CRUMB:
         del names[1]
         crumb = " > ".join(names)
-    return crumb if tokens.count(crumb) <= CRUMB else crumb[: CRUMB * 3]
+    return crumb if tokens.count(crumb) <= CRUMB else crumb[: CRUMB * 2]
 
 
 def embedded_as(title: str, headings: tuple[str, ...] | list[str], text: str) -> list[str]:
