@@ -17,7 +17,8 @@ from psycopg import sql
 
 log = logging.getLogger(__name__)
 
-TABLES = ("memory_factembedding", "conversations_passageembedding")
+# Apps above this one add theirs, when they are ready.
+TABLES = ["memory_factembedding", "conversations_passageembedding"]
 # What pgvector can index of half-precision vectors.
 MOST_DIMENSIONS = 4000
 # Below so many vectors exact comparison is quicker, or costs next to nothing: 0.4 ms for 1,000, 7
@@ -96,12 +97,16 @@ def _ensure(owner: BaseDatabaseWrapper, table: str, model: str, dimensions: int)
     name = index_name(table, model)
     with owner.cursor() as cursor:
         cursor.execute(
-            "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)", [f'"{name}"']
+            "SELECT to_regclass(%s) IS NULL,"
+            " (SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s))",
+            [table, f'"{name}"'],
         )
-        found = cursor.fetchone()
-        if found == (True,):
+        not_yet, found = cursor.fetchone()
+        if not_yet:  # its app's migrations come later, and make the index
             return None
-        if found:  # what a broken-off attempt left behind
+        if found:
+            return None
+        if found is False:  # what a broken-off attempt left behind
             cursor.execute(f'DROP INDEX "{name}"')
         _create(cursor, name, table, model, dimensions, concurrently=not owner.in_atomic_block)
     return name

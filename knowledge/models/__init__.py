@@ -1,6 +1,7 @@
 from knowledge.models.collection import Collection
 from knowledge.models.document import Document, DocumentFile, DocumentText
 from knowledge.models.passage import DocumentEmbedding, DocumentPassage, DocumentTerm
+from knowledge.models.pin import PinnedCollection
 
 __all__ = [
     "Collection",
@@ -10,4 +11,5 @@ __all__ = [
     "DocumentPassage",
     "DocumentTerm",
     "DocumentText",
+    "PinnedCollection",
 ]

@@ -94,7 +94,7 @@ class DocumentTerm(models.Model):
 
 
 class DocumentEmbedding(models.Model):
-    """The vector of a passage and its breadcrumb under one model."""
+    """The vector of a part of a passage and its breadcrumb under one model."""
 
     owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+", db_index=False)
     passage = models.ForeignKey(
@@ -104,12 +104,14 @@ class DocumentEmbedding(models.Model):
     document_id = models.UUIDField()
     generation = models.PositiveIntegerField()
     model = models.CharField(max_length=120)
+    # A model reads less than a passage may have: see knowledge/splitting/vectors.py.
+    part = models.PositiveSmallIntegerField(default=0)
     vector = VectorField()
 
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["passage", "model", "owner"], name="document_vector_once"
+                fields=["passage", "model", "part", "owner"], name="document_vector_once"
             ),
         ]
         indexes = [

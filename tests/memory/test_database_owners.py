@@ -24,6 +24,7 @@ from knowledge.models import (
     DocumentPassage,
     DocumentTerm,
     DocumentText,
+    PinnedCollection,
 )
 from memory.models import (
     BulkItem,
@@ -116,6 +117,9 @@ def a_row_of_everything(owner: User) -> World:
         DocumentTerm.objects.filter(passage=piece)[0],
         DocumentEmbedding.objects.create(
             **mine, passage=piece, document_id=document.pk, generation=1, model="m", vector=[1.0]
+        ),
+        PinnedCollection.objects.create(
+            **mine, conversation=conversation, collection=collection
         ),
         consolidation,
         ConsolidationChange.objects.create(**mine, run=consolidation, at=MONDAY),
