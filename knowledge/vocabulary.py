@@ -11,8 +11,9 @@ class DocumentOrigin(models.TextChoices):
 
 
 class DocumentState(models.TextChoices):
-    """waiting -> converting -> indexing -> ready; from any of them -> failed, and from there or from
-    ready back to waiting. What answered before goes on answering until the new passages are in."""
+    """waiting -> converting -> indexing -> ready; from any of them -> failed, and from there or
+    from ready back to waiting. What answered before goes on answering until the new passages are
+    in."""
 
     WAITING = "waiting", "Waiting"
     CONVERTING = "converting", "Being read"
@@ -52,6 +53,7 @@ class Failure(models.TextChoices):
     UNPACKS = "unpacks", "Unpacks to far more than it is"
     HOSTILE = "hostile", "Made in a way that no honest file is"
     TOO_HEAVY = "too_heavy", "Takes too much memory or time"
+    DUPLICATE = "duplicate", "The same as another document of its collection"
     REFUSED = "refused", "The address may not be read"
     UNREACHABLE = "unreachable", "The address can't be reached"
     BROKEN_OFF = "broken_off", "Broken off"
