@@ -1,0 +1,151 @@
+"""What an owner has proposed to memory out of a document, and what goes when the document goes.
+
+A document says nothing to memory by itself. Asked for, its passages become a conversation that
+nobody speaks in (conversations.ingest.excerpts), so that extraction, quotes and purge know them;
+and all that is found waits for the owner.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from agents.models import Agent, User
+from conversations import ingest
+from conversations.ingest import DOCUMENT, Excerpt, Stored
+from conversations.models import Conversation, Message
+from conversations.passages import digest
+from knowledge.models import Document, DocumentPassage
+from memory import llm
+from memory.extraction.windows import MESSAGES
+from memory.models import Evidence, Fact
+from memory.scope import facts_of
+from memory.vocabulary import ArchivedReason, State
+
+# Of one document at a time: some twenty questions to the model.
+MOST = 20 * MESSAGES
+
+
+class NotNow(Exception):
+    """The message is for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hanging:
+    """What extraction keeps of documents: candidates that rest on nothing else, the messages that
+    hold passages, and their conversations. `confirmed` facts stay, without their quotes."""
+
+    facts: tuple[UUID, ...] = ()
+    messages: tuple[UUID, ...] = ()
+    talks: tuple[UUID, ...] = ()
+    confirmed: int = 0
+
+
+def can_read() -> bool:
+    """The built-in rules read what the owner says; what a document says takes a model."""
+    return llm.configured(llm.GENERAL) is not None
+
+
+def answering(document: Document) -> QuerySet[DocumentPassage]:
+    """The passages that answer now, in order."""
+    rows = DocumentPassage.objects.filter(owner=document.owner_id, document=document)
+    return rows.filter(generation=document.generation).order_by("ordinal")
+
+
+def propose(*, document: Document, agent: Agent, passages: Iterable[UUID] | None = None) -> Stored:
+    """Has these passages read, or all of them; what is found waits in the review of `agent`.
+
+    A passage that was read before is not read again. Raises NotNow, MemoryOff.
+    """
+    if not can_read():
+        raise NotNow("No language model is set up, and only one can read documents.")
+    rows = answering(document)
+    if passages is not None:
+        rows = rows.filter(pk__in=list(passages))
+    found = list(rows[: MOST + 1])
+    if not found:
+        raise NotNow("There are no passages to read yet.")
+    if len(found) > MOST:
+        raise NotNow(
+            f"It has more than {MOST} passages, which would be very many questions to the model."
+            " Choose the passages that speak of you."
+        )
+    return ingest.excerpts(
+        agent=agent,
+        external_id=_talk_id(document.pk, agent.pk),
+        title=document.title,
+        passages=_excerpts(document, found),
+        added_at=document.created_at,
+    )
+
+
+def _excerpts(document: Document, rows: Sequence[DocumentPassage]) -> list[Excerpt]:
+    """Known by what they say, so that reading a document anew repeats none; a text that comes twice
+    is read once."""
+    by_text = {digest(row.text): row for row in rows}
+    return [
+        Excerpt(id=name, place=place_of(document, row), text=row.text)
+        for name, row in by_text.items()
+    ]
+
+
+def place_of(document: Document, passage: DocumentPassage) -> str:
+    """Where it stands, in words: "Lease › Rent, page 3"."""
+    path = " › ".join([document.title, *passage.headings])
+    pages = pages_of(passage)
+    room = 120 - len(pages) - 2
+    path = path if len(path) <= room else f"{path[: room - 1]}…"
+    return f"{path}, {pages}" if pages else path
+
+
+def pages_of(passage: DocumentPassage) -> str:
+    first, last = passage.page_from, passage.page_to
+    if first is None:
+        return ""
+    return f"page {first}" if last in (None, first) else f"pages {first} to {last}"
+
+
+def hanging(owner: User, documents: Iterable[UUID]) -> Hanging:
+    talks = talks_of(owner, documents)
+    ids = list(talks.values_list("pk", flat=True))
+    said = Message.objects.filter(owner=owner, conversation__in=ids).exclude(content=Message.PURGED)
+    born = facts_of(owner).filter(conversation__in=ids)
+    return Hanging(
+        facts=tuple(_alone(born.filter(state=State.PENDING), ids).values_list("pk", flat=True)),
+        messages=tuple(said.values_list("pk", flat=True)),
+        talks=tuple(ids),
+        confirmed=born.filter(state=State.ACTIVE).count(),
+    )
+
+
+def talks_of(owner: User, documents: Iterable[UUID]) -> QuerySet[Conversation]:
+    agents = list(Agent.objects.filter(owner=owner).values_list("pk", flat=True))
+    names = [_talk_id(document, agent) for document in documents for agent in agents]
+    return Conversation.objects.filter(owner=owner, source=DOCUMENT, external_id__in=names)
+
+
+def document_in(conversation: Conversation) -> UUID | None:
+    """The document whose passages a conversation holds."""
+    if conversation.source != DOCUMENT:
+        return None
+    try:
+        return UUID(conversation.external_id.partition(":")[0])
+    except ValueError:
+        return None
+
+
+def _alone(waiting: QuerySet[Fact], talks: list[UUID]) -> QuerySet[Fact]:
+    """Those whose purge touches nothing but these conversations."""
+    elsewhere = Evidence.objects.filter(fact=OuterRef("pk")).exclude(
+        message__conversation__in=talks
+    )
+    twins = Fact.objects.filter(owner=OuterRef("owner"), text_hash=OuterRef("text_hash"))
+    others = twins.exclude(conversation__in=talks, state=State.PENDING).exclude(
+        archived_reason=ArchivedReason.PURGED
+    )
+    return waiting.filter(~Exists(elsewhere), ~Exists(others))
+
+
+def _talk_id(document: UUID, agent: UUID) -> str:
+    return f"{document}:{agent}"
