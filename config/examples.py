@@ -21,6 +21,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "discoveries": ["The mirror needs 4 GB."],
         "sent_at": SAID_AT,
     },
+    "write_sketch": {"text": "1. Compare the two hotels.\n2. Ask about the dates."},
     "recall": {"message": "What should I pack?", "conversation": "trip-1", "budget": 800},
     "search": {"query": "Oslo", "scope": "facts", "k": 5},
     "forget": {"match": "Oslo"},

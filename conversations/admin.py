@@ -16,6 +16,7 @@ from conversations.models import (
     PassageEmbedding,
     PassageTerm,
     ShownPassages,
+    Sketch,
 )
 
 CUT = 120  # characters of a text that a list shows
@@ -129,3 +130,14 @@ class ShownPassagesAdmin(ReadOnlyAdmin[ShownPassages]):
     id_fields = ("conversation",)
     list_display = ("conversation", "owner")
     list_select_related = ("conversation", "owner")
+
+
+@admin.register(Sketch)
+class SketchAdmin(ReadOnlyAdmin[Sketch]):
+    list_display = ("key", "conversation", "owner", "kept", "revision", "updated_at")
+    list_filter = ("kept", "updated_at")
+    list_select_related = ("conversation", "owner")
+    search_fields = ("=key",)
+    search_help_text = "An id (its own or its conversation's), or a section's whole name"
+    id_fields = ("pk", "conversation")
+    exclude = ("terms",)

@@ -6,6 +6,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from agents import audit, replies
+from conversations.sketches.expiry import drop_expired
 from memory import heartbeat
 from memory.extraction import due
 from memory.extraction.run import extract_if_due
@@ -37,6 +38,7 @@ def sweep() -> int:
     """Each minute: starts one conversation per owner that has something due."""
     heartbeat.beat()
     replies.drop_old()
+    drop_expired(timezone.now())
     found = due.sweep(timezone.now())
     for conversation_id in found:
         extract_conversation.apply_async((str(conversation_id),), expires=EXPIRES)

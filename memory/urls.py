@@ -17,6 +17,7 @@ from memory.pages import (
     quarantine,
     recall,
     runs,
+    sketches,
 )
 from memory.profile import urls as profile
 from memory.review import urls as review
@@ -63,6 +64,8 @@ urlpatterns = [
     path(
         "conversations/<uuid:conversation_id>/skip/", conversations.skip, name="conversation-skip"
     ),
+    path("sketches/<uuid:sketch_id>/keep/", sketches.keep, name="sketch-keep"),
+    path("sketches/<uuid:sketch_id>/remove/", sketches.remove, name="sketch-remove"),
     path("imports/", imports.imports, name="imports"),
     path("imports/<uuid:import_id>/", imports.import_page, name="import"),
     path("quarantine/<str:kind>/<uuid:source_id>/", quarantine.quarantine, name="quarantine"),

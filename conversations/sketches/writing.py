@@ -68,7 +68,11 @@ def write(
         row = rows.pop(key, None)
         if text != (row.text if row else ""):
             _refuse_unseen(row, seen)
-            row = _stored(conversation, key, text, row, rows) if text else _removed(row)
+            if text:
+                row = _stored(conversation, key, text, row, rows)
+            elif row is not None:
+                _remove(row)
+                row = None
         taken = sum(len(one.text) for one in rows.values()) + (len(row.text) if row else 0)
     return Written(row, WHOLE - taken)
 
@@ -106,11 +110,10 @@ def _refuse_unseen(row: Sketch | None, seen: str) -> None:
         raise Changed(row, "This section was rewritten since you read it. Read it again.")
 
 
-def _removed(row: Sketch | None) -> None:
-    if row is not None and row.kept:
+def _remove(row: Sketch) -> None:
+    if row.kept:
         raise Kept
-    if row is not None:
-        row.delete()
+    row.delete()
 
 
 def _stored(

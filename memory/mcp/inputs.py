@@ -64,7 +64,10 @@ class SearchAsked(AgentAsked):
     ]
     scope: Annotated[
         Scope,
-        Field(description="facts, cases (how earlier tasks went), raw (what was said), or all."),
+        Field(
+            description="facts, cases (how earlier tasks went), raw (what was said), sketches"
+            " (working notes), or all."
+        ),
     ] = Scope.ALL
     limit: Annotated[int, Field(ge=1, le=20, description="Results at most.")] = 8
     max_tokens: Annotated[Tokens, Field(description=LIMIT)] = TOKENS

@@ -11,9 +11,11 @@ from agents import limits
 from agents.gate import MemoryOff
 from conversations.ingest import NoSuchConversation
 from conversations.schemas import place_of
+from conversations.sketches.reading import NoSuchSketch
+from conversations.sketches.writing import Changed, Kept, TooLong
 from memory.cited import NoSuchMessage
 from memory.lifecycle import LifecycleError
-from memory.mcp import deeds, inputs, wording
+from memory.mcp import deeds, inputs, sketches, wording
 from memory.mcp.caller import Caller, Refused, Scope
 from memory.purge.requests import TooMany
 from memory.remember import BadStatement, NoSuchFact
@@ -25,10 +27,14 @@ SHOWN_ERRORS = 5
 TOLD = (
     Refused,
     BadStatement,
+    Changed,
+    Kept,
     LifecycleError,
     NoSuchConversation,
     NoSuchFact,
     NoSuchMessage,
+    NoSuchSketch,
+    TooLong,
     TooMany,
     limits.TooManyCalls,
 )
@@ -106,6 +112,23 @@ TOOLS: dict[str, Tool] = {
             deeds.forget,
             adds=True,
             takes_away=True,
+        ),
+        Tool(
+            "sketch_read",
+            "Read working notes",
+            sketches.READ,
+            frozenset({Scope.SEARCH}),
+            sketches.ReadAsked,
+            sketches.read,
+        ),
+        Tool(
+            "sketch_write",
+            "Write working notes",
+            sketches.WRITE,
+            frozenset({Scope.REMEMBER}),
+            sketches.WriteAsked,
+            sketches.write,
+            adds=True,
         ),
         Tool(
             "list_agents",

@@ -20,6 +20,7 @@ from memory.extraction import run
 from memory.extraction.lease import LeaseTaken
 from memory.models import Evidence
 from memory.pages.paging import newest_first
+from memory.pages.sketches import notes_of
 from memory.scope import facts_of
 
 MESSAGES = 50  # on one page
@@ -56,6 +57,7 @@ def conversation(request: DeskRequest, conversation_id: UUID) -> HttpResponse:
     context = {
         "conversation": row,
         "said": said,
+        "notes": notes_of(row),
         "counts": _facts_in(request.user, [row])[row.pk],
         "earlier": max(start - MESSAGES, 1) if start > 1 else None,
         "later": last + 1 if last < row.last_seq else None,

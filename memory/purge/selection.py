@@ -10,10 +10,10 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from agents.models import Agent, ApiKey, User
-from conversations.models import Conversation, Import, Message
+from conversations.models import Conversation, Import, Message, Sketch
 from memory.models import DroppedCandidate, Entity, Evidence, ExtractionRun, Fact
 from memory.models.case import Case
-from memory.scope import facts_of
+from memory.scope import facts_of, facts_readable_by
 from memory.text.words import UNSPACED
 from memory.vocabulary import ArchivedReason
 
@@ -42,6 +42,8 @@ class Selection:
     until: datetime | None = None
     match: str = ""
     everything: bool = False
+    # The key of one agent asks: no rule, but what it can reach.
+    within: Agent | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -56,6 +58,8 @@ class Selection:
 
     def chosen_facts(self) -> QuerySet[Fact]:
         facts = facts_of(self.owner).exclude(archived_reason=ArchivedReason.PURGED)
+        if self.within is not None:
+            facts = reached_by(self.within, facts)
         if self.facts:
             facts = facts.filter(pk__in=self.facts)
         if self.conversation is not None:
@@ -104,14 +108,19 @@ class Selection:
         return found.none()
 
     def chosen_others(self) -> set[UUID]:
-        """Dropped candidates, names and cases that hold the text, whatever they hang on."""
+        """Dropped candidates, notes, names and cases that hold the text, whatever they hang on."""
         dropped = DroppedCandidate.objects.filter(owner=self.owner)
         dropped = dropped.exclude(statement=Fact.PURGED, quote="", detail="")
         if self.run is not None:
             return set(dropped.filter(run=self.run).values_list("pk", flat=True))
         if self.everything:
             names = Entity.objects.filter(owner=self.owner)
-            return {*_ids(dropped), *_ids(names), *_ids(Case.objects.filter(owner=self.owner))}
+            cases = Case.objects.filter(owner=self.owner)
+            notes = Sketch.objects.filter(owner=self.owner)
+            return {*_ids(dropped), *_ids(names), *_ids(cases), *_ids(notes)}
+        if self.takes_whole_conversations:
+            whole = self.chosen_conversations()
+            return set(_ids(Sketch.objects.filter(owner=self.owner, conversation__in=whole)))
         if not self.match or self.since or self.until:
             return set()
         pattern = _pattern(self.match)
@@ -121,7 +130,14 @@ class Selection:
         dropped = dropped.filter(whence).filter(
             Q(statement__iregex=pattern) | Q(quote__iregex=pattern) | Q(detail__iregex=pattern)
         )
-        return {*_ids(dropped), *(self._named(pattern) if self._is_match_alone else ())}
+        named = self._named(pattern) if self._is_match_alone else set()
+        return {*_ids(dropped), *_ids(self._noted(pattern)), *named}
+
+    def _noted(self, pattern: str) -> QuerySet[Sketch]:
+        notes = Sketch.objects.filter(self._whence(own=None, through="conversation__"))
+        if self.conversation is not None:
+            notes = notes.filter(conversation=self.conversation)
+        return notes.filter(Q(text__iregex=pattern) | Q(key__iregex=pattern), owner=self.owner)
 
     @property
     def _is_match_alone(self) -> bool:
@@ -158,7 +174,7 @@ def chosen(**rules: object) -> Selection:
     if selection.is_empty:
         raise BadSelection("Say what: nothing was chosen.")
     alone = {"facts": bool(selection.facts), "everything": selection.everything}
-    given = [name for name, value in rules.items() if value and name != "owner"]
+    given = [name for name, value in rules.items() if value and name not in {"owner", "within"}]
     for name, said in alone.items():
         if said and len(given) > 1:
             raise BadSelection(f"{name}: goes with no other rule.")
@@ -168,6 +184,14 @@ def chosen(**rules: object) -> Selection:
         raise BadSelection(f"The text to match has fewer than {SHORTEST} characters.")
     _refuse_strangers(selection)
     return selection
+
+
+def reached_by(agent: Agent, facts: QuerySet[Fact]) -> QuerySet[Fact]:
+    """Of what the agent reads. A former wording of what was moved to where it doesn't read stays
+    too, because a purge takes equal texts along."""
+    readable = facts_readable_by(agent).values("pk")
+    away = facts_of(agent.owner).exclude(pk__in=readable)
+    return facts.filter(pk__in=readable).exclude(superseded_by__in=away.values("pk"))
 
 
 def _refuse_strangers(selection: Selection) -> None:

@@ -28,7 +28,8 @@ def fenced(hits: Sequence[Hit], zone: tzinfo) -> str:
 
 def line(hit: Hit, zone: tzinfo, nonce: str, *, with_id: bool = False) -> str:
     """`with_id`: for an assistant that may ask to correct or forget the fact."""
-    notes = [f"said {_day(hit.said_at, zone)}", *_from(hit, nonce), *hit.marks]
+    day = _day(hit.said_at, zone)
+    notes = [day if hit.place else f"said {day}", *_from(hit, nonce), *hit.marks]
     if with_id and hit.fact:
         notes.append(f"id {hit.fact.pk}")
     kind = _KINDS.get(hit.tier, hit.tier)

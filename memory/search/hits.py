@@ -15,12 +15,14 @@ class Scope(StrEnum):
     FACTS = "facts"
     CASES = "cases"
     RAW = "raw"
+    SKETCHES = "sketches"
 
 
 class Tier(StrEnum):
     FACT = "fact"
     CASE = "case"
     RAW = "raw"
+    SKETCH = "sketch"
 
 
 @dataclass(frozen=True)

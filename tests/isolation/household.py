@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from agents.audit import POLICY, person
 from agents.models import Agent, User
-from conversations.models import Conversation, Import, Message, Passage
+from conversations.models import Conversation, Import, Message, Passage, Sketch
 from conversations.passages import digest
 from memory import entities, lifecycle
 from memory.models import (
@@ -72,6 +72,7 @@ class Household:
     entities: dict[str, Entity] = field(default_factory=dict)
     merge: EntityMerge | None = None
     asked: ForgetRequest | None = None
+    sketch: Sketch | None = None
     changes: dict[str, ConsolidationChange] = field(default_factory=dict)
 
     def text(self, what: str) -> str:
@@ -108,6 +109,8 @@ def household(mark: str) -> Household:
     )
     for talk in (conversation, works, stuck):
         _said(home, talk)
+        _noted(home, talk)
+    home.sketch = conversation.sketches.get()
     _facts(home)
     _conclusions(home)
     _around(home)
@@ -129,6 +132,11 @@ def _said(home: Household, talk: Conversation) -> None:
             text_hash=digest(text),
             said_at=message.sent_at,
         )
+
+
+def _noted(home: Household, talk: Conversation) -> None:
+    text = home.text(f"noted {talk.external_id}")
+    Sketch.objects.create(owner=home.owner, conversation=talk, key="plan", text=text)
 
 
 def _facts(home: Household) -> None:

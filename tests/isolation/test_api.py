@@ -15,7 +15,7 @@ from agents.audit import person
 from agents.auth import KeyAuth
 from agents.models import Agent, ApiKey, User
 from config.api import api as ninja
-from conversations.models import Conversation
+from conversations.models import Conversation, Sketch
 from memory.models import RecalledFact
 from tests.factories import ApiKeyFactory, ConversationFactory, IssuedKey
 from tests.isolation import test_api_rows as rows
@@ -38,6 +38,7 @@ class Case:
     names_row: bool = True
     tells: bool = False
     query: dict[str, str] | None = None
+    method: str = "POST"
 
     def ask(self, key: IssuedKey, conversation: str, agent: str | None) -> Any:
         client = Client(headers={"authorization": f"Bearer {key.plaintext}"})
@@ -57,7 +58,8 @@ class Case:
         if self.body is None:
             return _whole(client.get(path, named, headers=headers))
         body = json.dumps(self.body(conversation) | named)
-        return client.post(path, body, content_type="application/json", headers=headers)
+        json_ = "application/json"
+        return client.generic(self.method, path, body, content_type=json_, headers=headers)
 
     def agent_of(self, agent: Agent) -> str | None:
         """Only where the address wants one: elsewhere the key says it."""
@@ -83,6 +85,9 @@ CASES = {
     "list_conversations": Case("/conversations", names_row=False, tells=True),
     "read_conversation": Case(ONE, tells=True),
     "read_messages": Case(f"{ONE}/messages", tells=True),
+    "list_sketches": Case(f"{ONE}/sketches", tells=True),
+    "read_sketch": Case(f"{ONE}/sketches/plan", tells=True),
+    "write_sketch": Case(f"{ONE}/sketches/new", lambda _: {"text": "Ask again."}, method="PUT"),
     "recall": Case(
         "/recall",
         lambda conversation: {"message": QUESTION, "conversation": conversation},
@@ -133,7 +138,9 @@ def _untouched(home: Household) -> list[Any]:
     """Everything that an operation can change in somebody's conversations."""
     talks = Conversation.objects.filter(owner=home.owner).order_by("pk")
     values = "pk", "last_seq", "compacted_seq", "due_trigger", "attempts", "stuck_at", "read_only"
-    return [RecalledFact.objects.filter(owner=home.owner).count(), *talks.values_list(*values)]
+    notes = Sketch.objects.filter(owner=home.owner).order_by("pk").values_list("pk", "text")
+    recalled = RecalledFact.objects.filter(owner=home.owner).count()
+    return [recalled, *talks.values_list(*values), *notes]
 
 
 def test_no_operation_was_forgotten() -> None:

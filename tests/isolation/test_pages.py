@@ -10,6 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from agents.models import AuditEvent, User
+from conversations.models import Sketch
 from memory.models import ConsolidationSchedule, ExtractionRun, ForgetRequest
 from memory.vocabulary import State
 from tests.isolation import routes
@@ -143,6 +144,8 @@ ONE_ROW = [
     OneRow("case-forget", _case("known")),
     OneRow("case-restore", _case("gone")),
     OneRow("conversation", lambda home: home.conversation, "GET"),
+    OneRow("sketch-keep", lambda home: home.sketch, data={"kept": "yes"}),
+    OneRow("sketch-remove", lambda home: home.sketch),
     OneRow("conversation-retry", lambda home: home.stuck),
     OneRow("conversation-skip", lambda home: home.conversation),
     OneRow("run", lambda home: home.run, "GET"),
@@ -272,6 +275,7 @@ def _changes(home: Household) -> tuple[int, ...]:
         ExtractionRun.objects.filter(owner=owner).count(),
         home.stuck.attempts,
         ForgetRequest.objects.filter(owner=owner).exclude(state="open").count(),
+        -Sketch.objects.filter(owner=owner, kept=False).count(),
     )
 
 
