@@ -399,10 +399,21 @@ def change_settings(request: KeyRequest, asked: SettingsIn, response: HttpRespon
         row = OwnerSettings.objects.select_for_update().get(owner=key.owner)
         _refuse_outdated(request, asked.version, SettingsOut.of(row))
         changes = asked.changes()
+        if ApiKey.Scope.REVIEW not in key.scopes and _lets_more_in(row, changes):
+            raise NotForKey("Only a key with the review scope lets memory do more.")
         for name, value in changes.items():
             setattr(row, name, value)
         row.save(update_fields=list(changes))
     return _told(SettingsOut.of(row), response)
+
+
+def _lets_more_in(row: OwnerSettings, changes: dict[str, Any]) -> bool:
+    """Switching memory on is the owner's word, and so is how sure an event must be to become active
+    without it. Doing less is anybody's who looks after the account."""
+    on = changes.get("memory_enabled", row.memory_enabled)
+    sure, before = changes.get("event_confidence", row.event_confidence), row.event_confidence
+    switched_on = on is not row.memory_enabled and on is not False
+    return switched_on or (sure is not None and (before is None or sure < before))
 
 
 def _agents(key: ApiKey) -> Any:

@@ -22,7 +22,7 @@ from conversations.schemas import Id, Moment, Slug, Source, Strict, Text
 from memory.models import Fact
 from memory.purge import execute, requests
 from memory.purge.plan import Deed, OtherPlan, Plan, plan_of
-from memory.purge.selection import BadSelection, Selection, chosen
+from memory.purge.selection import BadSelection, Selection, chosen, reached_by
 from memory.scope import facts_readable_by, recallable
 
 router = Router()
@@ -154,20 +154,22 @@ def _selection(key: ApiKey, agent: Agent | None, asked: ChosenIn) -> Selection:
         rules["conversation"] = _conversation(key, agent, asked)
     elif asked.source is not None:
         rules["source"] = asked.source
-    return chosen(owner=key.owner, agent=agent, **rules)
+    return chosen(owner=key.owner, agent=agent, within=key.agent, **rules)
 
 
 def _only_facts(
     key: ApiKey, agent: Agent | None, asked: ChosenIn, rules: dict[str, Any]
 ) -> Selection:
-    """A key of one agent names no fact that its agent may not read."""
+    """A key of one agent names no fact that is not its agent's to give."""
     if asked.conversation or asked.source or any(rules.values()):
         raise BadSelection("facts: goes with no other rule.")
     known = facts_readable_by(agent) if agent else Fact.objects.filter(owner=key.owner)
+    if key.agent is not None:
+        known = reached_by(key.agent, known)
     found = set(known.filter(pk__in=asked.facts).values_list("pk", flat=True))
     if missing := [str(pk) for pk in asked.facts if pk not in found]:
         raise BadSelection(f"There is no such fact: {missing[0]}.")
-    return chosen(owner=key.owner, facts=tuple(asked.facts))
+    return chosen(owner=key.owner, facts=tuple(asked.facts), within=key.agent)
 
 
 def _everything(key: ApiKey, username: str, asked: ChosenIn) -> Selection:

@@ -13,26 +13,25 @@ if TYPE_CHECKING:
 CONNECT_SECONDS = 10
 # What a client may say to the model server beside the body.
 PASSED_ON = ("accept", "idempotency-key", "openai-beta")
-# Between two neighbours only (RFC 9110, 7.6.1), or about the model server's own name and cookies.
-NOT_PASSED_BACK = {
-    "connection",
-    "keep-alive",
-    "proxy-authenticate",
-    "proxy-authorization",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-    "alt-svc",
-    "content-security-policy",
-    "date",
-    "server",
-    "set-cookie",
-    "strict-transport-security",
-    "x-frame-options",
+# What clients of this protocol read of an answer: what the bytes are, when to come again, how much
+# is left, what to name to the model server's operators. All else is about its own address, or
+# between it and whoever pays it.
+PASSED_BACK = {
+    "content-type",
+    "content-encoding",
+    "content-language",
+    "content-length",
+    "cache-control",
+    "retry-after",
+    "retry-after-ms",
+    "x-should-retry",
+    "x-request-id",
+    "request-id",
+    "openai-model",
+    "openai-processing-ms",
+    "openai-version",
 }
-OURS = "x-remembrancer-"
+LEFT_OVER = "x-ratelimit-"
 
 
 class UpstreamFailed(Exception):
@@ -80,10 +79,8 @@ def ask(
 
 
 def headers_back(response: "httpx2.Response") -> Iterator[tuple[str, str]]:
-    named = response.headers.get("connection", "").lower().split(",")
-    dropped = NOT_PASSED_BACK | {name.strip() for name in named}
     for name, value in response.headers.multi_items():
-        if name.lower() not in dropped and not name.lower().startswith(OURS):
+        if name.lower() in PASSED_BACK or name.lower().startswith(LEFT_OVER):
             yield name, value
 
 

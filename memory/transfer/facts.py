@@ -17,6 +17,7 @@ from memory.models import (
 )
 from memory.text import text_hash
 from memory.transfer.export import PLAIN
+from memory.transfer.keepers import keeper
 from memory.transfer.lines import ConversationName, EntityName, FactLine
 from memory.transfer.plan import AT_ONCE, FactPlan
 from memory.transfer.rows import Numbered, create
@@ -113,7 +114,7 @@ class FactWriter:
             **plain,
             id=here,
             owner=self.owner,
-            agent=self.agents[line.agent] if line.agent else None,
+            agent=keeper(line, self.agents),
             text_hash=text_hash(f"purged {here}" if line.is_shell else line.statement),
             superseded_by_id=self.plan.here(line.superseded_by),
             similar_to_id=self.plan.here(line.similar_to),

@@ -12,6 +12,7 @@ from memory.lifecycle.returns import barred
 from memory.models import Fact
 from memory.sensitive import credentials
 from memory.text import text_hash
+from memory.transfer.keepers import agents_here, keeper
 from memory.transfer.lines import FactLine
 from memory.transfer.reading import Checked, read
 from memory.vocabulary import ArchivedReason, State
@@ -70,15 +71,18 @@ class FactPlan:
         return verdict.here if verdict else None
 
 
+Seen = dict[tuple[object, str], UUID]
+
+
 def facts_of_file(path: Path) -> Iterator[tuple[int, FactLine]]:
     return ((number, line) for number, line in read(path) if isinstance(line, FactLine))
 
 
 def plan(*, owner: User, path: Path, checked: Checked) -> FactPlan:
     found = FactPlan()
-    agents = dict(Agent.objects.filter(owner=owner).values_list("slug", "pk"))
+    agents, seen = agents_here(owner), Seen()
     for batch in batches(facts_of_file(path)):
-        found.verdicts |= _judged(owner, agents, [line for _, line in batch])
+        found.verdicts |= _judged(owner, agents, [line for _, line in batch], seen)
     _find_conflicts(checked, found)
     _follow_successors(owner, checked, found)
     _count(checked, found)
@@ -101,7 +105,9 @@ def other_id(owner: User, fact: UUID) -> UUID:
     return uuid5(owner.pk, str(fact))
 
 
-def _judged(owner: User, agents: dict[str, UUID], lines: Sequence[FactLine]) -> dict[UUID, Verdict]:
+def _judged(
+    owner: User, agents: dict[str, Agent], lines: Sequence[FactLine], seen: Seen
+) -> dict[UUID, Verdict]:
     ids = {line.id for line in lines}
     rows = Fact.objects.filter(pk__in=ids | {other_id(owner, fact) for fact in ids})
     columns = "pk", "owner", "statement", "state", "archived_reason"
@@ -111,6 +117,7 @@ def _judged(owner: User, agents: dict[str, UUID], lines: Sequence[FactLine]) -> 
         by_id={row.pk: row for row in rows.only(*columns)},
         texts=_texts_here(owner, {text_hash(line.statement) for line in lines if line.is_live}),
         barred=barred(owner, [line.statement for line in lines if not line.is_shell]),
+        seen=seen,
     )
     return {line.id: store.judge(line) for line in lines}
 
@@ -120,10 +127,12 @@ class _Store:
     """What is here beside some lines: rows by id, live and rejected texts by scope and hash."""
 
     owner: User
-    agents: dict[str, UUID]
+    agents: dict[str, Agent]
     by_id: dict[UUID, Fact]
     texts: dict[tuple[object, str], Fact]
     barred: set[str]
+    # Of this file, by scope and hash: an heir may be told the same by two assistants.
+    seen: Seen
 
     def judge(self, line: FactLine) -> Verdict:
         here = _id_here(self.owner, line.id, self.by_id)
@@ -133,9 +142,18 @@ class _Store:
             return Verdict(None, Left.BARRED)
         if _holds_credential(line):
             return Verdict(None, Left.CREDENTIAL)
-        # An agent that is not here yet has no facts here.
-        scope = self.agents.get(line.agent, line.agent) if line.agent else None
-        return _against_texts(line, here, self.texts.get((scope, text_hash(line.statement))))
+        place = self._scope(line), text_hash(line.statement)
+        verdict = _against_texts(line, here, self.texts.get(place))
+        if line.is_live and verdict.is_new and self.seen.setdefault(place, here) != here:
+            return Verdict(self.seen[place], Left.SAME_TEXT)
+        return verdict
+
+    def _scope(self, line: FactLine) -> object:
+        """An agent that is not here yet has no facts here."""
+        if line.agent is not None and line.agent not in self.agents:
+            return line.agent
+        agent = keeper(line, self.agents)
+        return agent.pk if agent else None
 
 
 def _id_here(owner: User, fact: UUID, by_id: dict[UUID, Fact]) -> UUID:

@@ -20,6 +20,7 @@ from memory.policy.activation import sensitive_reasons
 from memory.sensitive import credentials, directive
 from memory.text import detect_language, language_config
 from memory.transfer.conflicts import draft_of
+from memory.transfer.keepers import agents_here, keeper
 from memory.transfer.lines import FORMAT, AgentLine, FactLine
 from memory.transfer.lists import items_of
 from memory.transfer.plan import Conflict, Left
@@ -169,7 +170,7 @@ def _screened(draft: Draft, imported: Import, *, is_global: bool) -> Draft:
 
 
 def _of_file(owner: User, path: Path, conflict: Conflict, result: Result) -> Iterator[Proposal]:
-    agents = {agent.slug: agent for agent in Agent.objects.filter(owner=owner)}
+    agents = agents_here(owner)
     for number, line in read(path):
         if isinstance(line, AgentLine) and line.slug not in agents:
             agents[line.slug] = Agent.objects.create(owner=owner, slug=line.slug, name=line.name)
@@ -191,5 +192,4 @@ def _of_line(
     target = here if here is not None and here.statement != line.statement else None
     if target is not None and conflict == Conflict.SKIP:
         return None
-    agent = agents[line.agent] if line.agent else None
-    return Proposal(number, agent, draft_of(line), target)
+    return Proposal(number, keeper(line, agents), draft_of(line), target)

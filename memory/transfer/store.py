@@ -19,6 +19,7 @@ from memory.text import normalise
 from memory.transfer.cases import CaseWriter
 from memory.transfer.conflicts import settle
 from memory.transfer.facts import FactWriter
+from memory.transfer.keepers import agents_here
 from memory.transfer.lines import (
     FORMAT,
     AgentLine,
@@ -30,6 +31,7 @@ from memory.transfer.lines import (
     FactLine,
     MessageLine,
     Settings,
+    SketchLine,
     TombstoneLine,
     key_mark,
     settings_carried,
@@ -101,7 +103,7 @@ class Writer:
             Fact.objects.filter(owner=owner).exists()
             or Conversation.objects.filter(owner=owner).exists()
         )
-        self.agents = {agent.slug: agent for agent in Agent.objects.filter(owner=owner)}
+        self.agents = agents_here(owner)
         self.record = Record(owner, imported, self.agents)
         self.facts = FactWriter(owner, person, imported, self.agents, facts, self.record.ids)
         self.cases = CaseWriter(owner, person, self.agents, self.record)
@@ -130,6 +132,8 @@ class Writer:
             self.record.message(number, line)
         elif isinstance(line, BreadcrumbLine):
             self.record.breadcrumb(number, line)
+        elif isinstance(line, SketchLine):
+            self.record.sketch(number, line)
         elif isinstance(line, FactLine):
             self.record.close()
             self.facts.take(number, line)
@@ -144,7 +148,7 @@ class Writer:
     def _agent(self, line: AgentLine) -> None:
         """A default of its own an owner keeps, and reading everything is only for the default."""
         row = self.agents.get(line.slug)
-        if row is not None and not self.was_empty:
+        if row is not None and (row.heir is not None or not self.was_empty):
             return
         if row is None:
             self.result.new["agents"] += 1

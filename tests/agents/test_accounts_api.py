@@ -218,6 +218,27 @@ def test_settings_change_only_where_they_are_named(admin: Client, alice: User) -
     assert event.actor.startswith("key:")
 
 
+def test_only_a_person_lets_memory_do_more(
+    admin: Client, person_admin: Client, alice: User
+) -> None:
+    """Any program that looks after the account may make it do less."""
+
+    def set_to(client: Client, **wanted: Any) -> int:
+        status: int = send(client, "PATCH", "settings", **wanted).status_code
+        return status
+
+    assert set_to(admin, event_confidence=0.9) == 200
+    assert set_to(admin, event_confidence=0.9, memory_enabled=False) == 200
+    for wider in ({"event_confidence": 0.85}, {"memory_enabled": True}, {"memory_enabled": None}):
+        answer = send(admin, "PATCH", "settings", cap_global=5, **wider)
+        assert (answer.status_code, answer.json()["code"]) == (403, "not_allowed"), wider
+    assert set_to(admin, event_confidence=None) == 200
+    assert set_to(admin, event_confidence=1.0) == 403
+    alice.settings.refresh_from_db()
+    assert (alice.settings.memory_enabled, alice.settings.cap_global) == (False, None)
+    assert set_to(person_admin, event_confidence=0.8, memory_enabled=True) == 200
+
+
 @pytest.mark.parametrize(
     "body",
     [

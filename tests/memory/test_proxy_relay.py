@@ -6,6 +6,7 @@ from pytest_django import Settings
 
 from memory.proxy.answers import Answer, Streamed
 from memory.proxy.relay import BrokenOff, Busy, Relay, Slot
+from memory.proxy.upstream import headers_back
 from tests.upstream_server import scripted_upstream, streams
 
 
@@ -30,3 +31,34 @@ def test_a_place_that_nobody_gave_back_is_free_again(settings: Settings) -> None
         Slot()
     del slot
     Slot().free()
+
+
+def test_of_the_head_only_what_clients_read_comes_back() -> None:
+    """What the model server says beyond that is between it and its operator, or about its own
+    address: whatever it invents next stays there too."""
+    read = {
+        "content-type": "application/json",
+        "content-length": "2",
+        "retry-after": "7",
+        "retry-after-ms": "70",
+        "x-should-retry": "false",
+        "x-request-id": "req_1",
+        "x-ratelimit-remaining-tokens": "9",
+        "openai-processing-ms": "4",
+        "openai-version": "2020-10-01",
+    }
+    kept_back = {
+        "set-cookie": "a=1",
+        "server": "theirs",
+        "access-control-allow-origin": "*",
+        "openai-organization": "acme",
+        "openai-project": "secret",
+        "connection": "keep-alive",
+        "strict-transport-security": "max-age=1",
+        "clear-site-data": "*",
+        "link": "</x>; rel=preload",
+        "x-remembrancer-memory": "told",
+        "x-powered-by": "theirs",
+    }
+    answer = httpx2.Response(200, headers=read | kept_back, content=b"{}")
+    assert dict(headers_back(answer)) == read

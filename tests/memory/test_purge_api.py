@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from agents.audit import POLICY
+from agents.audit import POLICY, person
 from agents.models import Agent, User
 from conversations.models import Conversation
 from memory import lifecycle
@@ -274,3 +274,22 @@ def test_the_key_of_one_agent_is_not_told_what_another_keeps(
     assert post(api, owners, "purge", asked).json()["kept"] == [str(other.pk)]
     bound = ApiKeyFactory.create(agent=agent, scopes=["review"])
     assert post(api, bound, "purge", asked).json()["kept"] == []
+
+
+def test_the_key_of_one_agent_reaches_no_fact_that_was_moved_away(
+    api: Api, fact: Fact, agent: Agent, second_agent: Agent
+) -> None:
+    """Learned in this agent's conversation and moved to another: what is left here of its own is a
+    former wording, and erasing that would take the fact along."""
+    moved = lifecycle.promote(fact=fact, agent=second_agent, actor=person(agent.owner))
+    bound = ApiKeyFactory.create(agent=agent, scopes=["forget", "review"])
+    for rule in ({"conversation": "trip"}, {"match": "Oslo"}, {"agent": "main"}):
+        assert post(api, bound, "forget", rule).json()["forgotten"] == 0
+        assert post(api, bound, "purge", rule).json()["facts"] == 0, rule
+    for one in (fact, moved):
+        answer = post(api, bound, "purge", {"facts": [str(one.pk)], "confirm": True})
+        assert (answer.status_code, answer.json()["code"]) == (422, "invalid")
+    assert post(api, bound, "purge", {"conversation": "trip", "confirm": True}).status_code == 200
+    assert state(moved) == State.ACTIVE
+    owners = ApiKeyFactory.create(owner=agent.owner, scopes=["review"])
+    assert post(api, owners, "purge", {"agent": "main"}).json()["facts"] == 2

@@ -7,12 +7,15 @@ from typing import Any
 import pytest
 
 from agents.audit import person
-from memory import lifecycle
+from agents.models import User
+from memory import handwritten, lifecycle
 from memory.lifecycle import Edit
+from memory.lifecycle.retire import retire
 from memory.models import Fact
 from memory.transfer import proposals
 from memory.transfer.plan import Conflict
 from memory.vocabulary import Kind, State
+from tests.factories import MONDAY
 from tests.memory.invariants import check, memory_of
 from tests.transfer.stores import Store, changed, let_in, lines_of, written
 
@@ -113,3 +116,28 @@ def lifecycle_actor() -> Any:
     from agents.audit import command
 
     return command("import_memories")
+
+
+@pytest.mark.parametrize("approved", [True, False])
+def test_what_a_deleted_assistant_knew_comes_to_its_heir(
+    store: Store, file: Path, bob: User, approved: bool
+) -> None:
+    """The file names an assistant that is gone here; nobody would read its facts."""
+    loom = Edit("The user has a loom.", kind=Kind.SEMANTIC)
+    by = person(store.owner)
+    for agent in (store.second, store.agent):
+        handwritten.write(owner=store.owner, agent=agent, edit=loom, at=MONDAY, actor=by)
+    text = written(store.owner)
+    main, work = bob.agents.get(slug="main"), bob.agents.get(slug="work")
+    retire(agent=work, heir=main, actor=person(bob))
+    if approved:
+        let_in(bob, text, file)
+    else:
+        file.write_text(text)
+        proposals.propose_file(
+            owner=bob, path=file, name="f", actor=person(bob), conflict=Conflict.SKIP
+        )
+    fact = Fact.objects.get(owner=bob, statement=loom.statement)
+    assert (fact.agent, fact.state) == (main, State.ACTIVE if approved else State.PENDING)
+    assert not Fact.objects.filter(agent=work, state__in=["active", "pending"]).exists()
+    assert let_in(bob, text, file).new == {} or not approved
