@@ -2,6 +2,7 @@
 
 import os
 import secrets
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,13 @@ def strict_int(env: environ.Env, name: str, *, default: int) -> int:
     if value and not value.isdecimal():
         raise StartError(f"{name} is {value!r}; it must be a number.")
     return int(value or default)
+
+
+def networks(env: environ.Env, name: str) -> list[IPv4Network | IPv6Network]:
+    try:
+        return [ip_network(value.strip()) for value in env.list(name, default=[])]
+    except ValueError as error:
+        raise StartError(f"{name}: {error}; write 192.168.1.0/24, commas between.") from None
 
 
 def secret(env: environ.Env, name: str, home: Path, *, make: bool) -> str:

@@ -4,7 +4,7 @@ from pathlib import Path
 import environ
 import pytest
 
-from config.environment import databases, secret, strict_bool, strict_int
+from config.environment import databases, networks, secret, strict_bool, strict_int
 from config.errors import StartError
 
 SERVER = {"DATABASE_URL": "postgres://app:pw@db/memory"}
@@ -38,6 +38,15 @@ def test_a_number_must_be_one(monkeypatch: pytest.MonkeyPatch) -> None:
     assert strict_int(env(monkeypatch, PORT="9000"), "PORT", default=8000) == 9000
     with pytest.raises(StartError, match="PORT"):
         strict_int(env(monkeypatch, PORT="80a"), "PORT", default=8000)
+
+
+def test_networks_must_be_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert networks(env(monkeypatch), "NETS") == []
+    opened = networks(env(monkeypatch, NETS="192.168.1.0/24, fd00::/8"), "NETS")
+    assert [str(network) for network in opened] == ["192.168.1.0/24", "fd00::/8"]
+    for wrong in ("192.168.1.5/24", "lan", "0.0.0.0/33"):
+        with pytest.raises(StartError, match=r"NETS: .*192"):
+            networks(env(monkeypatch, NETS=wrong), "NETS")
 
 
 def test_a_server_refuses_to_start_without_its_secret(

@@ -1,0 +1,6 @@
+"""Requests to addresses that owners give: never to this machine or its private network."""
+
+from agents.outbound.fetch import Answer, fetch
+from agents.outbound.places import Refused, Unreachable, check
+
+__all__ = ["Answer", "Refused", "Unreachable", "check", "fetch"]
