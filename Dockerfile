@@ -9,6 +9,10 @@ ARG PIP_EXTRA_INDEX_URL
 ENV PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 HF_HUB_OFFLINE=1 PYTHONPATH=/app \
     REMEMBRANCER_HOME=/data
 
+# What the package that recognises text in images links to.
+RUN apt-get update && apt-get install --yes --no-install-recommends libgl1 libglib2.0-0 \
+    && rm -rf /var/lib/apt/lists/*
+
 RUN useradd --create-home --uid 10001 remembrancer && install -d -o remembrancer /data
 WORKDIR /app
 

@@ -6,7 +6,14 @@ class KnowledgeConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from memory import vector_index
+        from knowledge import indexing, tombstones
+        from knowledge.models import DocumentEmbedding
+        from memory import reembed, vector_index
+        from memory.purge import further
 
         if "knowledge_documentembedding" not in vector_index.TABLES:
             vector_index.TABLES.append("knowledge_documentembedding")
+        further.holders.append(further.Further(tombstones.all_rows, tombstones.hashes_among))
+        reembed.KINDS.append(
+            reembed.Kind("documents", DocumentEmbedding, indexing.missing, indexing.embed_backlog)
+        )

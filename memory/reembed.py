@@ -43,11 +43,12 @@ class Kind:
     work: Callable[..., int]
 
 
-KINDS = (
+# An app above the memory adds its own when it is ready.
+KINDS = [
     Kind("facts", FactEmbedding, embedding.missing_embeddings, embedding.embed_backlog),
     Kind("passages", PassageEmbedding, passages.missing, passages.embed_backlog),
     Kind("cases", CaseEmbedding, cases.missing, cases.embed_backlog),
-)
+]
 
 
 def missing() -> dict[str, int]:

@@ -33,9 +33,11 @@ DECLARE
                      WHERE owner_id = whose);
     gone uuid[] := ARRAY(
         SELECT id FROM public.knowledge_collection WHERE owner_id = whose AND id = ANY(others));
+    -- Locked before anything goes: a job that lets new passages answer locks its document first.
     documents uuid[] := ARRAY(
         SELECT id FROM public.knowledge_document
-        WHERE owner_id = whose AND (id = ANY(others) OR collection_id = ANY(gone)));
+        WHERE owner_id = whose AND (id = ANY(others) OR collection_id = ANY(gone))
+        ORDER BY id FOR UPDATE);
 BEGIN
     IF gone = '{}' AND documents = '{}' THEN
         RETURN;

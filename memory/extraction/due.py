@@ -44,7 +44,7 @@ def due(now: datetime) -> QuerySet[Conversation]:
         )
         .filter(Q(next_attempt_at__isnull=True) | Q(next_attempt_at__lte=now))
         .filter(~Q(due_trigger="") | Q(attempts__gt=0) | _idle(now) | _backlog())
-        .filter(_memory_on(), _has_route())
+        .filter(memory_on(), _has_route())
         .order_by()
     )
 
@@ -81,7 +81,7 @@ def _backlog() -> Q:
     return Q(last_seq__gt=F("cursor_seq") + EXCHANGES) & Q(Exists(fifth))
 
 
-def _memory_on() -> Q:
+def memory_on() -> Q:
     """agents.gate.allowed, as a condition."""
     chosen = [
         choice for choice in (True, False, None) if gate.allowed(settings.MEMORY_MODE, choice)

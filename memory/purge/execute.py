@@ -23,6 +23,7 @@ from memory.lifecycle.clearing import in_force, release_corrections, stand_again
 from memory.lifecycle.returns import digest_of
 from memory.lifecycle.rows import need_person, transition
 from memory.models import Fact
+from memory.purge.further import hashes_among
 from memory.purge.reach import Reach, reach_of
 from memory.purge.selection import Selection
 from memory.vocabulary import ArchivedReason, State
@@ -166,7 +167,8 @@ def _erase_once(
                 raise Moved
             merges = in_force(reach.derived)
             release_corrections(reach.facts)
-            erased = _call(owner, actor, facts, messages, talks, others, _digests(reach))
+            digests = sorted({*_digests(reach), *hashes_among(owner, others)})
+            erased = _call(owner, actor, facts, messages, talks, others, digests)
             stand_again(merges)
             return erased
 

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +14,7 @@ from agents.models import Agent, ApiKey, User
 from conversations.models import Conversation, Import, Message, Sketch
 from memory.models import DroppedCandidate, Entity, Evidence, ExtractionRun, Fact
 from memory.models.case import Case
+from memory.purge import further
 from memory.scope import facts_of, facts_readable_by
 from memory.text.words import UNSPACED
 from memory.vocabulary import ArchivedReason
@@ -117,7 +119,8 @@ class Selection:
             names = Entity.objects.filter(owner=self.owner)
             cases = Case.objects.filter(owner=self.owner)
             notes = Sketch.objects.filter(owner=self.owner)
-            return {*_ids(dropped), *_ids(names), *_ids(cases), *_ids(notes)}
+            own = (_ids(dropped), _ids(names), _ids(cases), _ids(notes))
+            return {*chain(*own), *further.all_rows(self.owner)}
         if self.takes_whole_conversations:
             whole = self.chosen_conversations()
             return set(_ids(Sketch.objects.filter(owner=self.owner, conversation__in=whole)))

@@ -1,0 +1,59 @@
+"""EPUB by markitdown, each chapter as a browser would show it."""
+
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from knowledge import marks
+from knowledge.conversion import html, packs
+from knowledge.conversion.images import Reader
+from knowledge.conversion.shape import DAMAGED, PROTECTED, Read, Tell, Unreadable
+
+
+def read(path: Path, tell: Tell) -> Read:
+    packs.check(path, without_entities=False)
+    _refuse_locked(path)
+    with path.open("rb") as file:
+        try:
+            book = _converter().convert(file, _no_info())
+        except (MemoryError, RecursionError, Unreadable):
+            raise
+        except Exception as error:  # the libraries below it raise what they like
+            raise Unreadable("damaged", DAMAGED) from error
+    reader = Reader()
+    markdown = html.with_images(marks.foreign(book.markdown), reader)
+    if not markdown.strip():
+        raise Unreadable("empty", "There is no text in the book.")
+    return Read(markdown, title=book.title or "", notes=reader.notes)
+
+
+def _refuse_locked(path: Path) -> None:
+    """Shops lock the chapters and leave the pack open. Locked fonts are no hindrance."""
+    import zipfile
+
+    with zipfile.ZipFile(path) as pack:
+        if "META-INF/rights.xml" in pack.namelist():
+            raise Unreadable("protected", PROTECTED)
+
+
+def _no_info() -> Any:
+    from markitdown import StreamInfo
+
+    return StreamInfo()
+
+
+def _converter() -> Any:
+    from markitdown import DocumentConverterResult, StreamInfo
+    from markitdown.converters import EpubConverter, HtmlConverter
+
+    class Chapters(HtmlConverter):
+        def convert(
+            self, file_stream: BinaryIO, stream_info: StreamInfo, **options: Any
+        ) -> DocumentConverterResult:
+            return DocumentConverterResult(html.to_markdown(html.seen(file_stream.read())))
+
+    class Books(EpubConverter):
+        def __init__(self) -> None:
+            super().__init__()  # type: ignore[no-untyped-call]
+            self._html_converter = Chapters()
+
+    return Books()

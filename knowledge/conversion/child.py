@@ -1,0 +1,90 @@
+"""The process that reads one original; its arguments are the file, a folder, bytes and seconds.
+
+It takes its own limits before it looks at the file, tells "DONE OF" on its output after each page,
+and leaves `text.md` and `result.json` in FOLDER. It gets no secret, no database and no network.
+"""
+
+import contextlib
+import json
+import resource
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from knowledge.conversion.shape import Unreadable
+
+# Of a file that it writes.
+MOST_WRITTEN = 200_000_000
+_TOLD_EVERY = 0.25  # seconds
+_BARRED = ("socket.", "subprocess.", "os.exec", "os.fork", "os.posix_spawn", "os.system", "urllib.")
+
+
+def main(original: str, folder: str, memory: str, seconds: str) -> None:
+    _take_limits(int(memory), int(seconds))
+    result: dict[str, Any]
+    try:
+        result = _read(Path(original), Path(folder))
+    except Unreadable as fault:
+        result = {"failure": fault.code, "detail": str(fault)}
+    except (MemoryError, RecursionError):
+        result = {"failure": "too_heavy", "detail": ""}
+    except Exception as fault:
+        result = {"failure": "damaged", "detail": "", "fault": type(fault).__name__}
+    (Path(folder) / "result.json").write_text(json.dumps(result))
+
+
+def _read(original: Path, folder: Path) -> dict[str, Any]:
+    from knowledge.conversion import reading
+
+    kind, found = reading.read(original, _Teller())
+    values = asdict(found)
+    # Half of a pair of surrogates is no character, and Postgres takes none.
+    text = values.pop("markdown").encode("utf-8", errors="replace")
+    (folder / "text.md").write_bytes(text)
+    return {**values, "media_type": kind.value}
+
+
+class _Teller:
+    def __init__(self) -> None:
+        self.told = 0.0
+
+    def __call__(self, done: int, of: int) -> None:
+        now = time.monotonic()
+        if now - self.told >= _TOLD_EVERY or done == of:
+            self.told = now
+            print(done, of, flush=True)
+
+
+def _take_limits(memory: int, seconds: int) -> None:
+    _die_with_parent()
+    for which, limit in (
+        (resource.RLIMIT_AS, memory),
+        (resource.RLIMIT_CPU, seconds),
+        (resource.RLIMIT_FSIZE, MOST_WRITTEN),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        resource.setrlimit(which, (limit, limit))
+    # Where the machine itself runs out of memory, this process is the one to go.
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
+    sys.addaudithook(_bar)
+
+
+def _bar(event: str, arguments: object) -> None:
+    """No reader fetches anything or starts a program, whatever a file tells it to."""
+    if event.startswith(_BARRED) and event not in ("socket.gethostname", "socket.__new__"):
+        raise PermissionError(f"A conversion may not do this: {event}.")
+
+
+def _die_with_parent() -> None:
+    import ctypes
+    import signal
+
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,130 @@
+"""Text recognised in images: by RapidOCR, whose models are in its package."""
+
+import hashlib
+import io
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from knowledge import marks
+from knowledge.conversion.shape import DAMAGED, Read, Tell, Unreadable
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+# Each takes seconds. Further ones are left out, and a note says so.
+MOST = 300
+# Pixels: of one image in all, of its long side when it is read, and what is too small for words.
+MOST_PIXELS = 80_000_000
+LONG_SIDE = 2400
+SMALL = (40, 16)
+# What the recogniser itself holds for worth reporting.
+SURE = 0.5
+LEFT_OUT = f"Only the first {MOST} images and scanned pages were read."
+_FORMATS = ("PNG", "JPEG", "GIF", "TIFF", "BMP", "WEBP")
+
+
+class Reader:
+    """One for each document: counts what was read, and reads the same picture once."""
+
+    def __init__(self) -> None:
+        self.read = 0
+        self.left_out = False
+        self.known: dict[bytes, str] = {}
+
+    def text_of(self, content: bytes) -> str:
+        """Of an image within a document: a broken one holds no words."""
+        name = hashlib.sha256(content).digest()
+        if name not in self.known:
+            try:
+                with opened(io.BytesIO(content)) as image:
+                    self.known[name] = self.recognise(image)
+            except Unreadable:
+                self.known[name] = ""
+        return self.known[name]
+
+    def recognise(self, image: "Image") -> str:
+        if image.width < SMALL[0] or image.height < SMALL[1]:
+            return ""
+        if self.read >= MOST:
+            self.left_out = True
+            return ""
+        self.read += 1
+        return "\n".join(_lines(image))
+
+    @property
+    def notes(self) -> list[str]:
+        return [LEFT_OUT] if self.left_out else []
+
+
+def read(path: Path, tell: Tell) -> Read:
+    """A file that is an image; of a TIFF each page."""
+    reader = Reader()
+    with opened(path) as image:
+        frames = min(getattr(image, "n_frames", 1), MOST) if image.format == "TIFF" else 1
+        parts = []
+        for number in range(frames):
+            image.seek(number)
+            text = marks.image(marks.foreign(reader.recognise(_upright(image))))
+            parts.append((marks.page(number + 1) if frames > 1 else "") + text)
+            tell(number + 1, frames)
+    if not any(marks.without(part).strip() for part in parts):
+        raise Unreadable("empty", "No text could be recognised in the image.")
+    return Read("\n".join(parts), pages=frames, notes=reader.notes)
+
+
+def opened(source: Any) -> "Image":
+    """Raises Unreadable."""
+    from PIL import Image, UnidentifiedImageError
+
+    Image.MAX_IMAGE_PIXELS = None  # bounded here, in the same words as everything else
+    try:
+        image = Image.open(source, formats=_FORMATS)
+    except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
+        raise Unreadable("damaged", DAMAGED) from error
+    if image.width * image.height > MOST_PIXELS:
+        raise Unreadable(
+            "unpacks", f"The image has more than {MOST_PIXELS // 1_000_000} million pixels."
+        )
+    return image
+
+
+def _upright(image: "Image") -> "Image":
+    from PIL import ImageOps
+
+    try:
+        turned = ImageOps.exif_transpose(image)
+    except (OSError, ValueError, SyntaxError) as error:
+        raise Unreadable("damaged", DAMAGED) from error
+    return turned
+
+
+def _lines(image: "Image") -> list[str]:
+    import numpy as np
+
+    try:
+        image.thumbnail((LONG_SIDE, LONG_SIDE))
+        pixels = np.asarray(_on_white(image))
+    except (OSError, ValueError, SyntaxError, EOFError) as error:
+        raise Unreadable("damaged", DAMAGED) from error
+    found, _ = _engine()(pixels)
+    return [text for _, text, score in found or [] if float(score) >= SURE]
+
+
+def _on_white(image: "Image") -> "Image":
+    """What is transparent shows the paper."""
+    from PIL import Image
+
+    if image.mode not in ("RGBA", "LA", "PA", "P"):
+        return image.convert("RGB")
+    layer = image.convert("RGBA")
+    paper = Image.new("RGBA", layer.size, "white")
+    paper.alpha_composite(layer)
+    return paper.convert("RGB")
+
+
+@cache
+def _engine() -> Any:
+    from rapidocr_onnxruntime import RapidOCR
+
+    return RapidOCR(intra_op_num_threads=1, inter_op_num_threads=1)

@@ -1,0 +1,150 @@
+"""PDF by PDFium, page by page: the text layer where there is one, else what can be recognised.
+
+markitdown reads PDF too, but without page numbers and at a hundredth of the speed. What the outline
+names becomes a heading where the page says it.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from knowledge import marks
+from knowledge.conversion.images import LONG_SIDE, Reader
+from knowledge.conversion.shape import DAMAGED, PROTECTED, Read, Tell, Unreadable
+
+if TYPE_CHECKING:
+    from pypdfium2 import PdfDocument, PdfPage
+
+MOST_PAGES = 5_000
+MOST_OUTLINE = 20_000
+# A page with fewer characters than this has almost no text layer, only a number or a stamp.
+ALMOST_NONE = 25
+_DPI = 200
+# PDFium's words for a hyphen at the end of a line, and for the end of a line.
+_BROKEN_WORD = re.compile("(?:\x02|\ufffe)\\s*\n?")
+_PASSWORD = 4
+
+Outline = dict[int, list[tuple[int, str]]]
+
+
+def read(path: Path, tell: Tell) -> Read:
+    pdf = _opened(path)
+    count = len(pdf)
+    if not count:
+        raise Unreadable("empty", "The PDF has no pages.")
+    if count > MOST_PAGES:
+        raise Unreadable(
+            "too_long",
+            f"The PDF has {count:,} pages; at most {MOST_PAGES:,} are read. Split it and add the"
+            " parts.",
+        )
+    reader, outline = Reader(), _outline(pdf)
+    parts, unread = [], 0
+    for number in range(count):
+        text = _page(pdf, number, outline.get(number, []), reader)
+        unread += text is None
+        parts.append(marks.page(number + 1) + (text or ""))
+        tell(number + 1, count)
+    notes = [*reader.notes]
+    if unread:
+        notes.append(f"{unread} damaged pages were left out.")
+    if not any(marks.without(part).strip() for part in parts):
+        raise Unreadable("empty", "No text could be found or recognised in the PDF.")
+    return Read("\n".join(parts), title=_title(pdf), pages=count, notes=notes)
+
+
+def _opened(path: Path) -> "PdfDocument":
+    from pypdfium2 import PdfDocument, PdfiumError
+
+    try:
+        return PdfDocument(path)
+    except PdfiumError as error:
+        if error.err_code == _PASSWORD:
+            raise Unreadable("protected", PROTECTED) from error
+        raise Unreadable("damaged", DAMAGED) from error
+
+
+def _page(
+    pdf: "PdfDocument", number: int, headings: list[tuple[int, str]], reader: Reader
+) -> str | None:
+    """None for a page that can't be read."""
+    from pypdfium2 import PdfiumError
+
+    try:
+        page = pdf[number]
+        text = _text(page)
+        if sum(not char.isspace() for char in text) >= ALMOST_NONE:
+            return _with_headings(text, headings)
+        seen = marks.image(marks.foreign(_recognised(page, reader)))
+        page.close()
+    except (PdfiumError, Unreadable):
+        return None
+    return _with_headings(text, headings) + ("\n" + seen if seen else "")
+
+
+def _text(page: "PdfPage") -> str:
+    layer = page.get_textpage()
+    text = str(layer.get_text_range()).replace("\r\n", "\n").replace("\r", "\n")
+    layer.close()
+    return marks.foreign(_BROKEN_WORD.sub("", text))
+
+
+def _recognised(page: "PdfPage", reader: Reader) -> str:
+    if next(iter(page.get_objects(max_depth=3)), None) is None:
+        return ""
+    width, height = page.get_size()
+    scale = min(_DPI / 72, LONG_SIDE / max(width, height, 1))
+    return reader.recognise(page.render(scale=scale).to_pil())
+
+
+def _outline(pdf: "PdfDocument") -> Outline:
+    """Level and title of what the outline names, by page."""
+    from pypdfium2 import PdfiumError
+
+    found: Outline = defaultdict(list)
+    try:
+        for title, level, page in _entries(pdf):
+            found[page].append((min(level + 1, 6), title))
+    except (PdfiumError, ValueError, RecursionError):  # the text is there without it
+        pass
+    return found
+
+
+def _entries(pdf: "PdfDocument") -> Iterator[tuple[str, int, int]]:
+    for number, mark in enumerate(pdf.get_toc(max_depth=6)):
+        if number >= MOST_OUTLINE:
+            return
+        target = mark.get_dest()
+        page = target.get_index() if target else None
+        title = " ".join(marks.foreign(mark.get_title()).split())
+        if page is not None and title:
+            yield title, mark.level, page
+
+
+def _with_headings(text: str, headings: list[tuple[int, str]]) -> str:
+    """A line that says what the outline says is its heading. One that no line says stands before
+    what comes next, so that the path stays right."""
+    lines, start = text.split("\n"), 0
+    for level, title in headings:
+        wanted = _bare(title)
+        at = next((i for i in range(start, len(lines)) if _bare(lines[i]) == wanted), None)
+        mark = f"{'#' * level} {title}"
+        if at is None:
+            lines.insert(start, mark)
+        else:
+            lines[at] = mark
+            start = at
+        start += 1
+    return "\n".join(lines) + "\n"
+
+
+def _bare(line: str) -> str:
+    """Without the number before it, the leader and the page number behind it."""
+    letters = re.sub(r"[\W_]+", " ", line).strip().casefold()
+    return re.sub(r"^(?:chapter|section|part)?\s*(?:[\divx]+\s)+|\s\d+$", "", letters)
+
+
+def _title(pdf: Any) -> str:
+    return str(pdf.get_metadata_dict(skip_empty=True).get("Title", ""))

@@ -1,0 +1,55 @@
+"""Which reader reads what."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from knowledge.conversion import book, html, images, mail, office, pdf, text
+from knowledge.conversion.kinds import IMAGES, Kind, kind_of
+from knowledge.conversion.shape import Read, Tell, Unreadable
+
+MOST_CHARACTERS = 20_000_000
+_TITLE = 300
+
+
+def _read_page(path: Path, tell: Tell) -> Read:
+    return html.read(path.read_bytes())
+
+
+READERS: dict[Kind, Callable[[Path, Tell], Read]] = {
+    Kind.PDF: pdf.read,
+    Kind.DOCX: office.read_word,
+    Kind.PPTX: office.read_slides,
+    Kind.XLSX: office.read_sheets,
+    Kind.EPUB: book.read,
+    Kind.HTML: _read_page,
+    Kind.MAIL: mail.read,
+    Kind.TEXT: text.read,
+    **dict.fromkeys(IMAGES, images.read),
+}
+
+
+def read(path: Path, tell: Tell) -> tuple[Kind, Read]:
+    """Raises Unreadable."""
+    kind = kind_of(path)
+    found = READERS[kind](path, tell)
+    if len(found.markdown) > MOST_CHARACTERS:
+        raise Unreadable(
+            "too_long",
+            f"The text has more than {MOST_CHARACTERS // 1_000_000} million characters. Split the"
+            " document and add the parts.",
+        )
+    found.markdown = _clean(found.markdown)
+    found.title = " ".join(_clean(found.title).split())[:_TITLE].strip()
+    return kind, found
+
+
+def _clean(text: str) -> str:
+    """Without characters that leave no mark on a page; ours stay."""
+    from memory.text.characters import without_hidden
+
+    return "\n".join(
+        line if line[:1] in _OURS else without_hidden(line).rstrip() for line in text.split("\n")
+    )
+
+
+_OURS = frozenset("\f\x0e\x0f")

@@ -1,0 +1,52 @@
+"""Plain text and Markdown, in whatever encoding."""
+
+from pathlib import Path
+
+from knowledge import marks
+from knowledge.conversion.html import with_images
+from knowledge.conversion.images import Reader
+from knowledge.conversion.shape import Read, Tell, Unreadable
+
+
+def read(path: Path, tell: Tell) -> Read:
+    text = marks.foreign(decoded(path.read_bytes())).replace("\r\n", "\n").replace("\r", "\n")
+    if not text.strip():
+        raise Unreadable("empty", "There is no text in the file.")
+    return Read(_with_captions(text), title=_heading(text))
+
+
+def decoded(content: bytes) -> str:
+    for encoding, mark in (
+        ("utf-8-sig", b"\xef\xbb\xbf"), ("utf-16", b"\xff\xfe"), ("utf-16", b"\xfe\xff"),
+    ):  # fmt: skip
+        if content.startswith(mark):
+            return content.decode(encoding, errors="replace")
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        return _guessed(content)
+
+
+def _guessed(content: bytes) -> str:
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(content[:200_000]).best()
+    encoding = best.encoding if best else "cp1252"
+    return content.decode(encoding, errors="replace")
+
+
+def _with_captions(text: str) -> str:
+    """Not within code blocks, where it is code."""
+    reader, lines, fence = Reader(), [], ""
+    for line in text.split("\n"):
+        mark = line.lstrip()[:3]
+        if mark in ("```", "~~~"):
+            fence = "" if mark == fence else fence or mark
+        lines.append(line if fence else with_images(line, reader))
+    return "\n".join(lines)
+
+
+def _heading(text: str) -> str:
+    """The first line, where it is a heading of the first level."""
+    first = text.lstrip().split("\n", 1)[0]
+    return first[2:].strip("# ") if first.startswith("# ") else ""

@@ -1,0 +1,189 @@
+"""Reads one document: fetch, convert, cut, index, and let the new passages answer.
+
+Each step leaves its result in the database: a job that was broken off goes on behind the last one,
+and running it twice adds nothing.
+"""
+
+import io
+import logging
+import os
+import threading
+from datetime import timedelta
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from time import monotonic
+from uuid import UUID
+
+from django.conf import settings
+from django.utils import timezone
+
+from agents.gate import MemoryOff
+from knowledge import indexing, marks, naming, storage, web
+from knowledge.conversion.process import Converted, convert
+from knowledge.conversion.shape import Unreadable
+from knowledge.ingest import claims
+from knowledge.ingest.claims import RETRIES, Claim, Taken
+from knowledge.ingest.steps import drop_unfinished
+from knowledge.models import Document, DocumentText
+from knowledge.vocabulary import TRANSIENT, DocumentOrigin, DocumentState, Failure, Stage
+from memory.text import detect_language, language_config
+
+log = logging.getLogger(__name__)
+
+# Conversions at a time in one worker process: they share its processors with everything else.
+_room = threading.BoundedSemaphore(max((os.cpu_count() or 1) // 2, 1))
+_TOLD_EVERY = 1.0  # seconds
+_SAMPLE = 4_000  # characters that tell the language
+OURS = "Something went wrong on our side. It is tried again by itself."
+
+
+def sweep() -> list[UUID]:
+    return claims.sweep(timezone.now())
+
+
+def work(document_id: UUID) -> UUID | None:
+    """The document to go on with, if there is one. What is not due is left alone."""
+    if not _room.acquire(blocking=False):
+        return None  # the next sweep offers it again
+    try:
+        claim = claims.claim(document_id, timezone.now())
+        if claim is not None:
+            _work(claim)
+    finally:
+        _room.release()
+    if claim is None:
+        return None
+    now = timezone.now()
+    following = claims.next_of(claim.document.owner, now) or next(iter(claims.sweep(now)), None)
+    return following if following != document_id else None
+
+
+def _work(claim: Claim) -> None:
+    try:
+        indexing.index(claim, _text(claim).markdown)
+    except Taken:
+        log.info("document %s was taken away while it was read", claim.document.pk)
+    except MemoryOff:
+        claims.release(claim, state=DocumentState.WAITING, attempts=0)
+    except Unreadable as fault:
+        _fail(claim, fault.code, str(fault))
+    except Exception as fault:
+        log.exception("document %s could not be read", claim.document.pk)
+        _fail(claim, Failure.INTERNAL, f"{OURS} ({type(fault).__name__})")
+
+
+def _fail(claim: Claim, code: str, words: str) -> None:
+    """In the owner's words, for good or until the next try."""
+    said = {"failure": code, "failure_detail": words[:500]}
+    attempts = claim.document.attempts
+    if code in TRANSIENT and attempts <= len(RETRIES):
+        wait = timedelta(minutes=RETRIES[attempts - 1])
+        claims.release(
+            claim, state=DocumentState.WAITING, next_attempt_at=timezone.now() + wait, **said
+        )
+    else:
+        claims.release(claim, state=DocumentState.FAILED, next_attempt_at=None, **said)
+
+
+def _text(claim: Claim) -> DocumentText:
+    """What an earlier try converted, else made now."""
+    rows = DocumentText.objects.filter(
+        document=claim.document, owner=claim.document.owner_id, generation=claim.generation
+    )
+    return rows.first() or _convert(claim)
+
+
+def _convert(claim: Claim) -> DocumentText:
+    with claim.writing():
+        drop_unfinished(claim.document)
+    if claim.document.origin == DocumentOrigin.WEB:
+        _fetch(claim)
+    claim.update(stage=Stage.CONVERTING)
+    with NamedTemporaryFile(prefix="remembrancer-document-") as file:
+        storage.write_original(claim.document, file)  # type: ignore[arg-type]
+        watch = _Watch(claim)
+        found = convert(Path(file.name), tell=watch.tell, tick=watch.tick)
+    return _keep(claim, found)
+
+
+def _fetch(claim: Claim) -> None:
+    """Raises Unreadable."""
+    claim.update(stage=Stage.FETCHING)
+    try:
+        answer = web.fetched(claim.document.address)
+    except web.Unreachable as refusal:
+        raise Unreadable(Failure.UNREACHABLE, str(refusal)) from refusal
+    except web.Refused as refusal:
+        raise Unreadable(Failure.REFUSED, str(refusal)) from refusal
+    try:
+        original = storage.spool(io.BytesIO(answer.content), settings.KNOWLEDGE_MAX_BYTES)
+    except storage.TooLarge:
+        raise Unreadable(Failure.TOO_LARGE, "The page is larger than a document may be.") from None
+    with original.file:
+        _replace(claim, original, naming.file_name(answer.file_name))
+
+
+def _replace(claim: Claim, original: storage.Spooled, file_name: str) -> None:
+    row = claim.document
+    with claim.writing():
+        twins = Document.objects.filter(
+            owner=row.owner_id, collection=row.collection_id, digest=original.digest
+        )
+        if twin := twins.exclude(pk=row.pk).first():
+            raise Unreadable(
+                Failure.DUPLICATE, f"It says the same as “{twin.title}”, which is here already."
+            )
+        if row.digest != original.digest:
+            storage.store(row, original)
+        claim.update(digest=original.digest, size=original.size, file_name=file_name)
+
+
+class _Watch:
+    """Tells how far the conversion is, and keeps the claim while it lasts."""
+
+    def __init__(self, claim: Claim) -> None:
+        self.claim = claim
+        self.told = self.renewed = monotonic()
+
+    def tell(self, done: int, of: int) -> None:
+        if monotonic() - self.told >= _TOLD_EVERY:
+            self.told = monotonic()
+            self.claim.update(progress=done, progress_of=of)
+
+    def tick(self) -> None:
+        """One image may take long without a page being done. Raises Taken."""
+        if monotonic() - self.renewed >= claims.LEASE.total_seconds() / 6:
+            self.renewed = monotonic()
+            self.claim.update()
+
+
+def _keep(claim: Claim, found: Converted) -> DocumentText:
+    row = claim.document
+    sample = marks.without(found.markdown[:_SAMPLE])
+    with claim.writing():
+        claim.update(
+            state=DocumentState.INDEXING,
+            stage=Stage.SPLITTING,
+            progress=0,
+            progress_of=0,
+            title=_title(row, found.title),
+            media_type=found.media_type,
+            pages=found.pages,
+            notes=" ".join(found.notes)[:500],
+            language=language_config(detect_language(sample)),
+        )
+        return DocumentText.objects.create(
+            owner_id=row.owner_id,
+            document=row,
+            generation=claim.generation,
+            markdown=found.markdown,
+        )
+
+
+def _title(row: Document, told: str) -> str:
+    """The document's own, where nobody gave it one."""
+    unnamed = (
+        naming.title_of(row.file_name) if row.file_name else "",
+        naming.one_line(row.address),
+    )
+    return naming.one_line(told) if told.strip() and row.title in unnamed else row.title
