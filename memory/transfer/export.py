@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 
 from agents.models import Agent, OwnerSettings, User
-from conversations.models import Conversation, Message, Passage
+from conversations.models import Conversation, Message, Passage, Sketch
 from memory.models import (
     Case,
     CaseReading,
@@ -171,6 +171,7 @@ def _conversations(talks: QuerySet[Conversation]) -> Iterator[lines.Line]:
         )
         yield from _messages(talk)
         yield from _breadcrumbs(talk)
+        yield from _sketches(talk)
 
 
 def _messages(talk: Conversation) -> Iterator[lines.MessageLine]:
@@ -204,6 +205,17 @@ def _breadcrumbs(talk: Conversation) -> Iterator[lines.BreadcrumbLine]:
                 said_at=passage.said_at,
                 place=passage.place,
             )
+
+
+def _sketches(talk: Conversation) -> Iterator[lines.SketchLine]:
+    for sketch in Sketch.objects.filter(conversation=talk, kept=True).order_by("created_at", "key"):
+        yield lines.SketchLine.model_construct(
+            key=sketch.key,
+            text=sketch.text,
+            language=sketch.language,
+            created_at=sketch.created_at,
+            updated_at=sketch.updated_at,
+        )
 
 
 def _facts(facts: QuerySet[Fact], part: Agent | None) -> Iterator[lines.FactLine]:

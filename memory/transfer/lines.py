@@ -23,6 +23,7 @@ from pydantic import (
 from agents.models import Agent, OwnerSettings
 from conversations import rules
 from conversations.models import Message
+from conversations.sketches import limits
 from memory.models.case import ACTORS, GOAL, PART
 from memory.vocabulary import (
     ArchivedReason,
@@ -143,6 +144,17 @@ class BreadcrumbLine(Line):
     language: Language
     said_at: Past
     place: Seq
+
+
+class SketchLine(Line):
+    """A section of the notes of the conversation above that its owner keeps; others expire."""
+
+    type: Literal["sketch"] = "sketch"
+    key: Annotated[str, Field(pattern=limits.KEY)]
+    text: Annotated[Text, Field(min_length=1, max_length=limits.SECTION)]
+    language: Language
+    created_at: Past
+    updated_at: Past
 
 
 class EvidencePart(Line):
@@ -271,6 +283,7 @@ AnyLine = Annotated[
     | ConversationLine
     | MessageLine
     | BreadcrumbLine
+    | SketchLine
     | FactLine
     | CaseLine
     | TombstoneLine

@@ -31,6 +31,7 @@ from memory.transfer.lines import (
     Header,
     MessageLine,
     Settings,
+    SketchLine,
     TombstoneLine,
 )
 from memory.vocabulary import State
@@ -41,7 +42,8 @@ ORDER: tuple[type, ...] = (
     Header, Settings, AgentLine, EntityLine, ConversationLine, FactLine, CaseLine, TombstoneLine,
     End,
 )  # fmt: skip
-WITHIN: dict[type, type] = {MessageLine: ConversationLine, BreadcrumbLine: ConversationLine}
+PARTS: tuple[type, ...] = (MessageLine, BreadcrumbLine, SketchLine)
+WITHIN: dict[type, type] = dict.fromkeys(PARTS, ConversationLine)
 MOST_AGENTS = 200
 
 

@@ -6,9 +6,15 @@ from uuid import UUID
 from agents.models import Agent, User
 from conversations import passages
 from conversations.breadcrumbs import STRETCH
-from conversations.models import Conversation, Import, Message, Passage
+from conversations.models import Conversation, Import, Message, Passage, Sketch
 from memory.models import CaseReading
-from memory.transfer.lines import BreadcrumbLine, ConversationLine, ConversationName, MessageLine
+from memory.transfer.lines import (
+    BreadcrumbLine,
+    ConversationLine,
+    ConversationName,
+    MessageLine,
+    SketchLine,
+)
 from memory.transfer.rows import Numbered, create
 
 AT_ONCE = 500
@@ -103,6 +109,21 @@ class Record:
             place=line.place,
         )
         Passage.objects.bulk_create([row], ignore_conflicts=True)
+
+    def sketch(self, number: int, line: SketchLine) -> None:
+        if self._open is None:
+            return
+        row = Sketch(
+            owner=self.owner,
+            conversation=self._open,
+            key=line.key,
+            text=line.text,
+            kept=True,
+            language=line.language,
+            created_at=line.created_at,
+            updated_at=line.updated_at,
+        )
+        create(Sketch, [(number, row)])
 
     def close(self) -> None:
         """How far it was read is known only when its messages are there."""

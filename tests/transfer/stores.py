@@ -12,7 +12,7 @@ from django.db import connection
 from agents.audit import person
 from agents.models import Agent, OwnerSettings, User
 from conversations import passages
-from conversations.models import Conversation, Message
+from conversations.models import Conversation, Message, Sketch
 from memory import lifecycle
 from memory.cases import lifecycle as cases
 from memory.cases.values import CaseDraft
@@ -52,6 +52,10 @@ def a_store(owner: User, agent: Agent, second: Agent) -> Store:
     quiet = ConversationFactory.create(agent=second, external_id="quiet", read_only=True)
     _say(quiet, "Backup done.", role="tool")
     Conversation.objects.filter(pk=talk.pk).update(cursor_seq=2, compacted_seq=1)
+    for key, kept in (("plan", True), ("scratch", False)):
+        Sketch.objects.create(
+            owner=owner, conversation=talk, key=key, text=f"{key}: look for a flat", kept=kept
+        )
     home = Store(owner, agent, second, talk, {})
     _facts(home, said)
     _cases(home, said)

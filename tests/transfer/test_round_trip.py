@@ -9,7 +9,7 @@ from pytest_django.fixtures import Settings
 
 from agents.audit import person
 from agents.models import Agent, AuditEvent, OwnerSettings, User
-from conversations.models import Conversation, IndexedPassage, Message, Passage
+from conversations.models import Conversation, IndexedPassage, Message, Passage, Sketch
 from memory import lifecycle
 from memory.cases import lifecycle as cases
 from memory.lifecycle import Tombstoned
@@ -61,8 +61,10 @@ def numbered(text: str) -> str:
 
 def test_an_empty_server_gets_the_identical_file_back(store: Store, file: Path) -> None:
     text = written(store.owner)
+    assert "scratch: look for a flat" not in text  # it expires
     forget_everything()
     assert let_in(store.owner, text, file).new["facts"] == len(store.facts)
+    assert Sketch.objects.get(owner=store.owner).text == "plan: look for a flat"
     assert written(store.owner) == text
     check(memory_of(store.owner))
 
