@@ -32,6 +32,7 @@ NEVER_DELETED = (
     "memory_extractionrun",
     "memory_fact",
     "memory_forgetrequest",
+    "memory_rule",
     "memory_tombstone",
 )
 READ_ONLY = ("agents_auditevent", "django_migrations")

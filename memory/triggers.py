@@ -112,3 +112,18 @@ CASE = [
         operation=pgtrigger.Update,
     ),
 ]
+
+RULE = [
+    Runs(
+        "remembrancer_rule_birth",
+        name="rule_birth",
+        when=pgtrigger.Before,
+        operation=pgtrigger.Insert,
+    ),
+    Runs(
+        "remembrancer_rule_change",
+        name="rule_change",
+        when=pgtrigger.Before,
+        operation=pgtrigger.Update,
+    ),
+]

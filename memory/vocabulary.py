@@ -192,3 +192,11 @@ class CaseArchivedReason(TextChoices):
     STALE = "stale", "Not used for long"
     AGED_OUT = "aged_out", "Waited too long for a decision"
     UNDONE = "undone", "The step that made it was taken back"
+
+
+class RuleOrigin(TextChoices):
+    """Whence the owner has the wording of a rule; a person wrote or ticked each."""
+
+    WRITTEN = "written", "Written here"
+    REVIEW = "review", "Made of a candidate"
+    IMPORT = "import", "From a file"

@@ -21,6 +21,7 @@ from memory.models.heartbeat import Heartbeat
 from memory.models.merging import EntityMerge
 from memory.models.profile import Profile, ProfileCitation, ProfileSentence
 from memory.models.recalled import RecalledAhead
+from memory.models.rule import Rule
 from memory.models.terms import FactCount, FactTerm
 
 __all__ = [
@@ -59,5 +60,6 @@ __all__ = [
     "RecalledFact",
     "Reflection",
     "ReviewDigest",
+    "Rule",
     "Tombstone",
 ]

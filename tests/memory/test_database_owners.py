@@ -7,6 +7,7 @@ from django.apps import apps
 from django.db import connection, models
 from django.utils import timezone
 
+from agents.audit import acting, person
 from agents.models import CallCount, StoredReply, User, new_id
 from conversations.models import (
     Import,
@@ -53,6 +54,7 @@ from memory.models import (
     RecalledAhead,
     RecalledFact,
     Reflection,
+    Rule,
 )
 from memory.vocabulary import EntityType, Gate, State, Trigger
 from tests.factories import (
@@ -110,8 +112,13 @@ def a_row_of_everything(owner: User) -> World:
     piece = DocumentPassage.objects.create(
         **mine, document=document, generation=1, ordinal=0, text="clay", start=0, end=4
     )
+    with acting(person(owner)):
+        rule = Rule.objects.create(
+            **mine, agent=agent, text="Be brief.", text_hash="0" * 64, place=1, origin="import",
+            author=owner, candidate=old, imported_by=imported,
+        )  # fmt: skip
     rows: list[models.Model] = [
-        collection, document, piece,
+        rule, collection, document, piece,
         DocumentFile.objects.create(**mine, document=document, piece=0, content=b"clay"),
         DocumentText.objects.create(**mine, document=document, generation=1, markdown="clay"),
         DocumentTerm.objects.filter(passage=piece)[0],
@@ -169,6 +176,7 @@ FRESH: dict[str, dict[str, Any]] = {
     "memory_case": {"text_hash": "1" * 64},
     "memory_forgetrequest": {"state": "overtaken"},
     "memory_profilesentence": {"place": 2},
+    "memory_rule": {"text_hash": "1" * 64},
     "agents_agent": {"slug": "another"},
     "agents_apikey": {"prefix": "rmb_other"},
     "agents_callcount": {"kind": "write"},
@@ -256,9 +264,10 @@ def test_a_strangers_row_is_out_of_reach_of_every_pointer(alice: User, bob: User
     )  # fmt: skip
     for table, (*scope, column), target in keys_in_the_database():
         columns = columns_of(mine[table])
-        if column == "superseded_by_id":
+        if (table, column) == ("memory_fact", "superseded_by_id"):
             columns |= AN_END | {"reviewer_id": alice.pk}
-        with refused(f"{table}_{column}_same_{scope[-1].removesuffix('_id')}"):
+        name = f"{table}_{column}_same_{scope[-1].removesuffix('_id')}"
+        with refused(name), acting(person(alice)):
             insert(table, **columns | {column: his[target].pk})
         if len(scope) > 1:  # her own, but said elsewhere
             stray = MessageFactory.create(conversation__owner=alice)

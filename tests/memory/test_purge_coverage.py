@@ -53,6 +53,7 @@ SAID = {
     "memory_forgotten": {"digest"},
     "memory_profile": {"digest"},
     "memory_profilesentence": {"text"},
+    "memory_rule": {"text", "text_hash"},
 }  # fmt: skip
 # Kept in step with its passage or fact by triggers; the file name by the service.
 FOLLOWS = {
