@@ -55,15 +55,16 @@ _ENCODED = re.compile(
     r"|%(?:25)*(?P<percent>[0-9a-f]{2})|\\+(?:u00|x)(?P<slashed>[0-9a-f]{2})"
 )
 _ROUNDS = 3
-# Of the fences in a block: see memory/recall/block.py and ahead.py.
-_NAME = "|".join(r"[\W_]{0,3}".join(name) for name in ("memory", "rules", "hints"))
+# Of the fences in a block and around documents: see memory/recall/block.py and ahead.py.
+_FENCES = ("memory", "rules", "hints", "untrustedcontent")
+_NAME = "|".join(r"[\W_]{0,3}".join(name) for name in _FENCES)
 _ROLES = "system|assistant|developer|human"
 # Matched over the folded text; the group `open` is the sign that gets escaped.
 _MARKERS = tuple(
     re.compile(expression)
     for expression in (
         rf"(?P<open><)[\W_]{{0,8}}(?:{_NAME})",
-        rf"(?P<open><)\s*/?\s*(?:{_ROLES}|untrusted_content|start_of_turn|end_of_turn)\b",
+        rf"(?P<open><)\s*/?\s*(?:{_ROLES}|start_of_turn|end_of_turn)\b",
         r"(?P<open><)\s*\|",
         r"(?P<open><)\s*<\s*/?\s*sys\b",
         r"(?P<open>\[)\s*/?\s*(?:inst|system)\s*\]",
@@ -75,15 +76,26 @@ _LABELS = (
 )
 # Without one of these, which fold to < & % \ [ : or #, a text holds no marker.
 SIGNS = re.compile("[<‹〈\u2329⟨《≺⊀ᐸ˂❮⟪≮＜﹤︽︿&＆﹠%％﹪\\\\＼﹨\\[［﹇:∶꞉：﹕︓⩴#＃﹟]")
+_EMPTY_LINES = re.compile("\n{3,}")
 _ESCAPED = {"&": "&amp;", "%": "%25", "\\": "&#92;", "[": "&#91;", ":": "&#58;", "#": "&#35;"}
 
 
 def clean(text: str, nonce: str = "") -> str:
     """`nonce`: the fence's own, which no content may hold."""
+    return " ".join(_safe(text, nonce).split())
+
+
+def clean_lines(text: str, nonce: str = "") -> str:
+    """As `clean`, but its lines and their indents stay, for tables and code."""
+    lines = (line.rstrip() for line in _safe(text.replace("\t", "    "), nonce).split("\n"))
+    return _EMPTY_LINES.sub("\n\n", "\n".join(lines)).strip("\n")
+
+
+def _safe(text: str, nonce: str) -> str:
     text = _visible(text)
     if nonce and nonce.lower() in text.lower():
         text = re.sub(re.escape(nonce), " ", text, flags=re.IGNORECASE)
-    return " ".join(_without_markers(text).split())
+    return _without_markers(text)
 
 
 def _visible(text: str) -> str:

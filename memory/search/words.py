@@ -1,6 +1,7 @@
 """The words of a question, as the raw record's passages may have them."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -21,16 +22,18 @@ _GLUED = re.compile(f"[{UNSPACED}]+|[\u1100-\u11ff\uac00-\ud7a3]{{3,}}")
 # A word counts where no language in question calls it a stop word: the question's own if anything
 # was said in it, else all that the owner's record is in. Positions count stop words too, so that a
 # missing one is a stop word. Scripts without spaces are cut as the passages were.
+_OF_RECORD = """
+    (SELECT language FROM conversations_indexedpassage WHERE owner_id = %(owner)s
+     ORDER BY language LIMIT 1)
+    UNION ALL
+    SELECT (SELECT language FROM conversations_indexedpassage
+            WHERE owner_id = %(owner)s AND language > languages.name
+            ORDER BY language LIMIT 1)
+    FROM languages WHERE languages.name IS NOT NULL
+"""
+_GIVEN = "SELECT unnest(%(languages)s::text[])"
 _ANALYSIS = """
-    WITH RECURSIVE languages(name) AS (
-        (SELECT language FROM conversations_indexedpassage WHERE owner_id = %(owner)s
-         ORDER BY language LIMIT 1)
-        UNION ALL
-        SELECT (SELECT language FROM conversations_indexedpassage
-                WHERE owner_id = %(owner)s AND language > languages.name
-                ORDER BY language LIMIT 1)
-        FROM languages WHERE languages.name IS NOT NULL
-    ), known AS (
+    WITH RECURSIVE languages(name) AS ({languages}), known AS (
         SELECT name FROM languages WHERE name <> 'simple'
     ), configurations AS (
         SELECT name FROM known
@@ -70,18 +73,21 @@ class Word:
     terms: frozenset[str]
 
 
-def analyse(question: str, owner: User) -> list[Word]:
-    """The words of content, each once."""
+def analyse(question: str, owner: User, languages: Sequence[str] | None = None) -> list[Word]:
+    """The words of content, each once. `languages`: the configurations of what is searched, where
+    that is not the owner's record."""
     language = detect_language(question)
     detected = language_config(language)
-    values: dict[str, str | UUID] = {
+    values: dict[str, str | UUID | list[str]] = {
         "owner": owner.pk,
+        "languages": list(languages or ()),
         "detected": detected if detected != "simple" else "english",
         "spaced": _SPACELESS.sub(" ", question),
         "glued": " ".join(_GLUED.findall(question)),
     }
     with connection.cursor() as cursor:
-        cursor.execute(_ANALYSIS, values)
+        known = _OF_RECORD if languages is None else _GIVEN
+        cursor.execute(_ANALYSIS.format(languages=known), values)
         found = {text: {text, *stems} for text, stems, _ in cursor.fetchall()}
     for text, term in date_words(question, language).items():
         found.setdefault(text, {text}).add(term)

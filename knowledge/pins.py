@@ -1,0 +1,60 @@
+"""Collections pinned to a conversation: its assistant should ask them first."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from django.http import Http404
+
+from agents.models import Agent
+from conversations.models import Conversation
+from knowledge.models import Collection, PinnedCollection
+from knowledge.scope import collections_readable_by
+
+# Names said to an assistant at once.
+SAID = 5
+# For recall's one look at the owner's settings: see memory/recall/ahead.py.
+EXISTS = (
+    "EXISTS (SELECT FROM knowledge_pinnedcollection"
+    " WHERE owner_id = %(owner)s AND conversation_id = %(conversation)s)"
+)
+
+
+def pins_of(conversation: Conversation) -> list[Collection]:
+    """Those that its agent may read, in the order in which they were pinned."""
+    readable = collections_readable_by(conversation.agent)
+    rows = PinnedCollection.objects.filter(
+        owner=conversation.owner_id, conversation=conversation, collection__in=readable
+    )
+    return [row.collection for row in rows.select_related("collection__agent")]
+
+
+def pinned_to(conversation: Conversation) -> set[UUID]:
+    rows = PinnedCollection.objects.filter(owner=conversation.owner_id, conversation=conversation)
+    return set(rows.order_by().values_list("collection_id", flat=True))
+
+
+def pin(*, conversation: Conversation, collection: Collection) -> bool:
+    """Whether it was not pinned yet. Raises Http404 where the conversation's agent may not read
+    the collection."""
+    if not collections_readable_by(conversation.agent).filter(pk=collection.pk).exists():
+        raise Http404("There is no such collection.")
+    _, new = PinnedCollection.objects.get_or_create(
+        owner_id=conversation.owner_id, conversation=conversation, collection=collection
+    )
+    return new
+
+
+def unpin(*, conversation: Conversation, collection: Collection) -> bool:
+    rows = PinnedCollection.objects.filter(
+        owner=conversation.owner_id, conversation=conversation, collection=collection
+    )
+    return rows.delete()[0] > 0
+
+
+def lines(agent: Agent, conversation: Conversation | None) -> Sequence[str]:
+    if conversation is None:
+        return ()
+    names = [f"“{collection.name}”" for collection in pins_of(conversation)[:SAID]]
+    if not names:
+        return ()
+    return (f"search_kb should be asked first: pinned to this conversation is {', '.join(names)}.",)

@@ -1,0 +1,183 @@
+"""`search_kb`: one question to the documents that an agent may read. Only reads."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import F
+from django.http import Http404
+from django.urls import reverse
+
+from agents.gate import MemoryOff, memory_on
+from agents.models import Agent
+from conversations.models import Conversation
+from knowledge.models import Collection, Document, DocumentPassage
+from knowledge.pins import pinned_to
+from knowledge.scope import collections_readable_by
+from knowledge.search import scoring
+from knowledge.search.index import Census, Index
+from knowledge.search.scoring import Match, Matcher
+from knowledge.vocabulary import DocumentOrigin
+from memory import embedding
+from memory.search.service import readable
+from memory.search.words import Word, analyse
+from memory.text.language import UNKNOWN, detect_language
+
+log = logging.getLogger(__name__)
+
+MOST = 50  # results
+# Passages of each kind that are scored.
+ROWS = 100
+
+
+@dataclass(frozen=True)
+class Found:
+    """A passage with its document and collection. `words`: how many of the question's it has."""
+
+    passage: DocumentPassage
+    score: float
+    cosine: float | None
+    words: int
+
+    @property
+    def document(self) -> Document:
+        return self.passage.document
+
+    @property
+    def path(self) -> list[str]:
+        """Title and headings, each once."""
+        return list(dict.fromkeys([self.document.title, *self.passage.headings]))
+
+    @property
+    def pages(self) -> str:
+        return pages_of(self.passage)
+
+    @property
+    def link(self) -> str:
+        return link_to(self.passage)
+
+
+def search_kb(
+    agent: Agent,
+    query: str,
+    k: int = 8,
+    conversation: Conversation | None = None,
+    collection: Collection | None = None,
+) -> list[Found]:
+    """The best first, at most `k` in all and two of a document. What is pinned to `conversation`
+    weighs more; `collection` narrows.
+
+    Raises MemoryOff; Http404 for a collection that the agent may not read, and ValueError for a
+    conversation of another agent's.
+    """
+    if conversation is not None and conversation.agent_id != agent.pk:
+        raise ValueError("The conversation belongs to another agent.")
+    if not memory_on(agent.owner):
+        raise MemoryOff("Memory is off for this owner.")
+    known = _collections(agent, collection)
+    query, k = readable(query), max(0, min(k, MOST))
+    if not query or not k or not known:
+        return []
+    pinned = pinned_to(conversation) if conversation else set()
+    close = {row.pk for row in known if row.agent_id == agent.pk or row.pk in pinned}
+    return _Search(agent, query, [row.pk for row in known]).found(close, k)
+
+
+def pages_of(passage: DocumentPassage) -> str:
+    """`12`, `12-13`, or nothing where the document has none."""
+    first, last = passage.page_from, passage.page_to
+    if first is None:
+        return ""
+    return f"{first}" if last in (None, first) else f"{first}-{last}"
+
+
+def link_to(passage: DocumentPassage) -> str:
+    page = reverse("document", args=[passage.document_id])
+    return f"{page}?at={passage.ordinal}#passage-{passage.ordinal}"
+
+
+def _collections(agent: Agent, narrowed: Collection | None) -> list[Collection]:
+    rows = list(collections_readable_by(agent).only("pk", "agent_id"))
+    if narrowed is None:
+        return rows
+    chosen = [row for row in rows if row.pk == narrowed.pk]
+    if not chosen:
+        raise Http404("There is no such collection.")
+    return chosen
+
+
+class _Search:
+    def __init__(self, agent: Agent, query: str, collections: Sequence[UUID]) -> None:
+        self.agent, self.query = agent, query
+        self.index = Index(agent.owner, collections)
+
+    def found(self, close: set[UUID], k: int) -> list[Found]:
+        census = self.index.census()
+        if not census.visible:
+            return []
+        words = analyse(self.query, self.agent.owner, census.languages)
+        matches = {match.passage: match for match in self._matches(words, census)}
+        passages = {row.pk: row for row in self._passages([p for p in matches if matches[p].opens])}
+        ranked = scoring.best(
+            matches.values(),
+            {pk: _weight(row.document, close) for pk, row in passages.items()},
+            {pk: row.document_id for pk, row in passages.items()},
+            k,
+        )
+        chosen = self._texts([one.match.passage for one in ranked])
+        return [
+            Found(chosen[match.passage], one.score, match.cosine, match.words)
+            for one in ranked
+            if (match := one.match).passage in chosen
+        ]
+
+    def _matches(self, words: Sequence[Word], census: Census) -> list[Match]:
+        vector = self._vector()
+        near = self.index.nearest(vector, census, ROWS) if vector else {}
+        rarities, counts = self.index.rarities(words, census)
+        alike = self.index.lexical(words, rarities, counts, census.average, ROWS)
+        if vector:
+            near |= self.index.cosines(
+                vector, [passage for passage in alike if passage not in near]
+            )
+        candidates = [*near, *(passage for passage in alike if passage not in near)]
+        sheets = self.index.sheets(words, candidates)
+        matcher = Matcher(rarities, census.average)
+        return [matcher.match(one, near.get(one), sheets.get(one)) for one in candidates]
+
+    def _vector(self) -> list[float] | None:
+        """None where the model is not there, or its distances mean nothing in this language."""
+        language = detect_language(self.query)
+        if language != UNKNOWN and not embedding.reads(language):
+            return None
+        try:
+            return embedding.embed([self.query])[0]
+        except embedding.EmbeddingNotReady as reason:
+            log.warning("search of documents goes by words alone: %s", reason)
+            return None
+
+    def _passages(self, passages: Sequence[UUID]) -> list[DocumentPassage]:
+        """Without their texts."""
+        rows = DocumentPassage.objects.filter(owner=self.agent.owner, pk__in=passages)
+        document = ("origin", "collection_id")
+        rows = rows.select_related("document").only(
+            "document_id", *(f"document__{name}" for name in document)
+        )
+        return list(rows)
+
+    def _texts(self, passages: Sequence[UUID]) -> dict[UUID, DocumentPassage]:
+        """Asked again: what was purged or read anew meanwhile is gone."""
+        rows = DocumentPassage.objects.filter(
+            owner=self.agent.owner, pk__in=passages, generation=F("document__generation")
+        )
+        return {row.pk: row for row in rows.select_related("document__collection__agent")}
+
+
+def _weight(document: Document, close: set[UUID]) -> float:
+    weight = scoring.CLOSE if document.collection_id in close else 1.0
+    if document.origin == DocumentOrigin.OUTCOME:
+        weight *= scoring.OUTCOME
+    elif document.origin == DocumentOrigin.WEB:
+        weight *= scoring.WEB
+    return weight
