@@ -49,6 +49,21 @@ FACT = [
         operation=pgtrigger.Update,
         condition=MOVED | pgtrigger.Q(old__statement__df=pgtrigger.F("new__statement")),
     ),
+    Runs(
+        "remembrancer_fact_told",
+        name="fact_born_told",
+        when=pgtrigger.After,
+        operation=pgtrigger.Insert,
+        condition=pgtrigger.Q(new__state__in=["pending", "active"]),
+    ),
+    Runs(
+        "remembrancer_fact_told",
+        name="fact_told",
+        when=pgtrigger.After,
+        operation=pgtrigger.Update,
+        # An archived fact can still be purged.
+        condition=MOVED | pgtrigger.Q(old__archived_reason__df=pgtrigger.F("new__archived_reason")),
+    ),
 ]
 
 # The terms of a fact follow its evidence too.
@@ -125,5 +140,29 @@ RULE = [
         name="rule_change",
         when=pgtrigger.Before,
         operation=pgtrigger.Update,
+    ),
+]
+
+# Not the counting of deliveries, which would drown the trail.
+WEBHOOK_SET = (
+    pgtrigger.Q(old__address__df=pgtrigger.F("new__address"))
+    | pgtrigger.Q(old__events__df=pgtrigger.F("new__events"))
+    | pgtrigger.Q(old__enabled__df=pgtrigger.F("new__enabled"))
+    | pgtrigger.Q(old__secret_number__df=pgtrigger.F("new__secret_number"))
+)
+
+WEBHOOK = [
+    Runs(
+        "remembrancer_audit",
+        name="audited",
+        when=pgtrigger.After,
+        operation=pgtrigger.Insert | pgtrigger.Delete,
+    ),
+    Runs(
+        "remembrancer_audit",
+        name="change_audited",
+        when=pgtrigger.After,
+        operation=pgtrigger.Update,
+        condition=WEBHOOK_SET,
     ),
 ]

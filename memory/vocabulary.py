@@ -200,3 +200,12 @@ class RuleOrigin(TextChoices):
     WRITTEN = "written", "Written here"
     REVIEW = "review", "Made of a candidate"
     IMPORT = "import", "From a file"
+
+
+class WebhookEvent(TextChoices):
+    """What a webhook can be told of."""
+
+    CANDIDATE_WAITING = "candidate.waiting", "A candidate waits for a decision"
+    FACT_ACTIVATED = "fact.activated", "A fact became active"
+    FACT_SUPERSEDED = "fact.superseded", "A newer fact took a fact’s place"
+    FACT_PURGED = "fact.purged", "A fact was purged"

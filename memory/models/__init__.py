@@ -23,6 +23,7 @@ from memory.models.profile import Profile, ProfileCitation, ProfileSentence
 from memory.models.recalled import RecalledAhead
 from memory.models.rule import Rule
 from memory.models.terms import FactCount, FactTerm
+from memory.models.webhook import Webhook, WebhookDelivery
 
 __all__ = [
     "BulkItem",
@@ -62,4 +63,6 @@ __all__ = [
     "ReviewDigest",
     "Rule",
     "Tombstone",
+    "Webhook",
+    "WebhookDelivery",
 ]
