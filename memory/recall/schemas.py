@@ -9,9 +9,9 @@ from pydantic import BaseModel, Field
 
 from conversations.schemas import Content, Day, Id, Slug, Source, Strict
 from memory.cases.relevance import Relevant
-from memory.models import Fact
+from memory.models import Fact, Rule
 from memory.recall.service import Item, Recall
-from memory.recall.trace import Candidate, Leg, LegReport, NearMiss, Part, Standing, Trace
+from memory.recall.trace import Candidate, Leg, LegReport, NearMiss, Part, Standing
 from memory.search.automatic import Excerpt
 
 # Fewer tokens hold no fact beside the fence.
@@ -188,15 +188,29 @@ class RecalledCaseOut(BaseModel):
         )
 
 
+class RecalledRuleOut(BaseModel):
+    """A standing instruction of the owner's. `for_all`: every assistant of theirs has it."""
+
+    id: UUID
+    text: str
+    for_all: bool
+
+    @classmethod
+    def of(cls, rule: Rule) -> Self:
+        return cls(id=rule.pk, text=rule.text, for_all=rule.agent_id is None)
+
+
 class TraceOut(BaseModel):
     """`recorded`: the request named its conversation, so that an echo of this block is not learned
     from it. Only with `explain` are there near misses, which the legs saw, and what is withheld,
     which waits, was rejected or archived, or has expired. `as_of`: the moment it is of, if not now.
+    `rules_left`: rules that are on and did not fit into their budget.
     """
 
     legs: list[LegOut]
     near_misses: list[NearMissOut]
     withheld: list[WithheldOut]
+    rules_left: list[UUID]
     empty_because: str | None
     as_of: datetime | None
     milliseconds: dict[str, float]
@@ -204,12 +218,19 @@ class TraceOut(BaseModel):
 
     @classmethod
     def of(
-        cls, trace: Trace, recorded: bool, *, explain: bool, withheld: Iterable[NearMiss] = ()
+        cls,
+        recall: Recall,
+        recorded: bool,
+        *,
+        explain: bool,
+        withheld: Iterable[NearMiss] = (),
     ) -> Self:
+        trace = recall.trace
         return cls(
             legs=[LegOut.of(report) for report in trace.legs],
             near_misses=[NearMissOut.of(miss) for miss in trace.near_misses if explain],
             withheld=[WithheldOut(id=miss.fact.pk, why=miss.why) for miss in withheld],
+            rules_left=[rule.pk for rule in recall.ahead.rules_left],
             empty_because=trace.empty_because,
             as_of=trace.as_of,
             milliseconds={name: round(value, 2) for name, value in trace.timings.items()},
@@ -219,7 +240,8 @@ class TraceOut(BaseModel):
 
 class RecallOut(BaseModel):
     """Put `block` into the prompt as it is. It is empty text where there is nothing to tell; pinned
-    facts ride even where nothing was found, which is what `empty` says."""
+    facts and the owner's rules ride even where nothing was found, which is what `empty` says. The
+    rules stand ahead of the data in a fence of their own, and have a budget of their own."""
 
     block: str
     tokens: int
@@ -227,6 +249,7 @@ class RecallOut(BaseModel):
     items: list[ItemOut]
     excerpts: list[ExcerptOut]
     cases: list[RecalledCaseOut]
+    rules: list[RecalledRuleOut]
     trace: TraceOut
 
     @classmethod
@@ -245,7 +268,8 @@ class RecallOut(BaseModel):
             items=[ItemOut.of(item, explain=explain) for item in recall.items],
             excerpts=[ExcerptOut.of(excerpt) for excerpt in recall.excerpts],
             cases=[RecalledCaseOut.of(found) for found in recall.cases],
-            trace=TraceOut.of(recall.trace, recorded, explain=explain, withheld=withheld),
+            rules=[RecalledRuleOut.of(rule) for rule in recall.ahead.rules],
+            trace=TraceOut.of(recall, recorded, explain=explain, withheld=withheld),
         )
 
 

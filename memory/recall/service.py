@@ -33,6 +33,9 @@ from memory.vocabulary import State
 _SETTINGS = """
     SELECT memory_enabled, time_zone, recall_budget, EXISTS (
         SELECT FROM memory_case WHERE owner_id = %(owner)s AND state = %(active)s),
+        EXISTS (
+            SELECT FROM memory_rule WHERE owner_id = %(owner)s
+            AND superseded_by_id IS NULL AND retired_at IS NULL AND enabled),
         ARRAY[{hints}]::boolean[]
     FROM agents_ownersettings WHERE owner_id = %(owner)s
 """
@@ -120,12 +123,9 @@ def recall(
     most = budget if budget is not None else owner.budget or reader.tuning.budget
     nonce = nonce or block.new_nonce()
     packed = _pack(reader, seen, beside, most, then, nonce)
+    turn = ahead.Turn(agent, conversation, then, withdrawn, owner.any_rules, owner.any_hints)
     before = ahead.gather(
-        agent=agent,
-        conversation=conversation,
-        any_hints=owner.any_hints if then is None else (),
-        nonce=nonce,
-        count=tokens.count,
+        turn, rules_budget=reader.tuning.rules_budget, nonce=nonce, count=tokens.count
     )
     clock.step("block")
     told = _told(reader, (*reports, *report, *looked), seen, beside, packed, clock, then)
@@ -133,12 +133,13 @@ def recall(
 
 
 class _Owner(NamedTuple):
-    """Of the owner's settings, and whether they have cases and what each hint speaks of."""
+    """Of the owner's settings, and whether they have cases, rules, and what each hint speaks of."""
 
     choice: bool | None
     zone: str
     budget: int | None
     has_cases: bool
+    any_rules: bool
     any_hints: Sequence[bool]
 
 
@@ -159,7 +160,7 @@ def _settings(owner: UUID, conversation: Conversation | None) -> _Owner:
 
 def _behind(before: Ahead, told: Recall) -> Recall:
     """The data behind what stands ahead of it."""
-    if not before.text:
+    if before is NOTHING_AHEAD:
         return told
     text = (before.text + told.block).rstrip()
     return replace(told, block=text, tokens=before.tokens + told.tokens, ahead=before)

@@ -20,6 +20,8 @@ class Tuning:
     # And excerpts of what the conversation's last summary replaced.
     quotes_budget: int = 400
     cases_budget: int = 300
+    # Of the owner's rules, which ride ahead of the block and beside its budget.
+    rules_budget: int = 300
 
     # Candidates of each leg; all are then scored by one formula. More changed no figure.
     rows_per_leg: int = 60
