@@ -7,6 +7,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from config.problems import problem
+from knowledge.uploads import AT_ONCE
 from memory import api_transfer
 
 # Have limits of their own, and answers in the shape that their clients read.
@@ -24,7 +25,12 @@ def largest(path: str) -> int:
 
 def _larger() -> tuple[tuple[str, int], ...]:
     """Addresses that take files."""
-    return (("/api/v1/import", api_transfer.LARGEST),)
+    return (
+        ("/api/v1/import", api_transfer.LARGEST),
+        ("/api/v1/knowledge/collections/", settings.KNOWLEDGE_MAX_BYTES),
+        # Several files in one form, each of which has its limit.
+        ("/knowledge/", AT_ONCE * settings.KNOWLEDGE_MAX_BYTES),
+    )
 
 
 class RequestSizes:

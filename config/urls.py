@@ -9,6 +9,7 @@ from memory.mcp.http import endpoint as mcp
 urlpatterns = [
     path("", include("agents.urls")),
     path("", include("memory.urls")),
+    path("", include("knowledge.urls")),
     path("settings/", include("agents.settings_urls")),
     path("api/v1/docs", reference, name="api-reference"),
     path("api/v1/", api.urls),

@@ -13,7 +13,7 @@ from knowledge.scope import documents_of
 
 @dataclass(frozen=True, slots=True)
 class Consequence:
-    """`candidates` go, because they rest on nothing else; `confirmed` facts stay, without quotes."""
+    """`candidates` go: they rest on nothing else. `confirmed` facts stay, without quotes."""
 
     documents: int
     passages: int

@@ -50,6 +50,8 @@ def can_read() -> bool:
 def answering(document: Document) -> QuerySet[DocumentPassage]:
     """The passages that answer now, in order."""
     rows = DocumentPassage.objects.filter(owner=document.owner_id, document=document)
+    if document.generation is None:
+        return rows.none()
     return rows.filter(generation=document.generation).order_by("ordinal")
 
 

@@ -10,6 +10,7 @@ from agents.audit import POLICY, person
 from agents.models import Agent, User
 from conversations.models import Conversation, Import, Message, Passage, Sketch
 from conversations.passages import digest
+from knowledge.models import Collection, Document, PinnedCollection
 from memory import entities, lifecycle
 from memory.models import (
     Case,
@@ -48,6 +49,7 @@ from tests.factories import (
     MessageFactory,
     UserFactory,
 )
+from tests.knowledge.shelves import document, failed
 from tests.memory.candidates import a_run
 
 # In every text of everybody: what searches are made for, so that they could find all of it.
@@ -74,6 +76,8 @@ class Household:
     asked: ForgetRequest | None = None
     sketch: Sketch | None = None
     changes: dict[str, ConsolidationChange] = field(default_factory=dict)
+    shelves: dict[str, Collection] = field(default_factory=dict)
+    documents: dict[str, Document] = field(default_factory=dict)
 
     def text(self, what: str) -> str:
         return f"{self.mark} {SHARED} {what}"
@@ -115,6 +119,7 @@ def household(mark: str) -> Household:
     _conclusions(home)
     _around(home)
     _consolidated(home)
+    _shelved(home)
     return home
 
 
@@ -305,3 +310,23 @@ def _consolidated(home: Household) -> None:
         values: dict[str, Any] = {"owner": home.owner, "run": run, "at": MONDAY} | change
         row = ConsolidationChange.objects.create(**values)
         home.changes[row.action if not row.held else "held"] = row
+
+
+def _shelved(home: Household) -> None:
+    """Collections for everybody and for one assistant, with documents that answer and one that
+    could not be read; one is pinned to a conversation."""
+    for name, agent in (("papers", None), ("works", home.work), ("empty", None)):
+        home.shelves[name] = Collection.objects.create(
+            owner=home.owner, agent=agent, name=home.text(name), description=home.text("shelf")
+        )
+    for name in ("papers", "works"):
+        what = home.text(f"document {name}")
+        row = document(home.shelves[name], what, home.text(f"passage {name}."))
+        home.documents[name] = row
+    broken = home.text("document failed")
+    home.documents["failed"] = failed(
+        home.shelves["papers"], broken, failure_detail=home.text("failure")
+    )
+    PinnedCollection.objects.create(
+        owner=home.owner, conversation=home.conversation, collection=home.shelves["papers"]
+    )

@@ -5,12 +5,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from django.http import HttpResponse
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.http.response import HttpResponseBase
 from django.test import Client
+from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 from django.urls import reverse
+from pytest_django.fixtures import Settings
 
 from agents.models import AuditEvent, User
-from conversations.models import Sketch
+from conversations.models import Conversation, Sketch
+from knowledge.models import PinnedCollection
+from knowledge.proposals import answering
 from memory.models import ConsolidationSchedule, ExtractionRun, ForgetRequest
 from memory.vocabulary import State
 from tests.isolation import routes
@@ -34,6 +39,11 @@ class OneRow:
     lead: tuple[str, ...] = ()
     then: Callable[[Household], Any] | None = None
     heir: bool = False
+    shelf: str = ""
+    # Sent as a file of this name.
+    file: str = ""
+    # Only where a language model is set up.
+    reads: bool = False
 
     def url(self, home: Household) -> str:
         others = [self.then(home).pk] if self.then else []
@@ -41,16 +51,16 @@ class OneRow:
 
     def _others(self, home: Household) -> dict[str, Any]:
         found = {"with": home.facts[self.with_].pk} if self.with_ else {}
+        found |= {"collection": home.shelves[self.shelf].pk} if self.shelf else {}
+        found |= {"agent": home.main.pk} if self.reads else {}
         return found | ({"heir": home.main.pk} if self.heir else {})
 
     def ask(self, client: Client, home: Household, headers: dict[str, str]) -> Any:
-        return client.generic(
-            self.method,
-            self.url(home),
-            _encoded(self.data | self._others(home)),
-            content_type="application/x-www-form-urlencoded",
-            headers=headers,
-        )
+        kind, body = "application/x-www-form-urlencoded", _encoded(self.data | self._others(home))
+        if self.file:
+            file = SimpleUploadedFile(self.file, b"text")
+            kind, body = MULTIPART_CONTENT, encode_multipart(BOUNDARY, {"files": file})
+        return client.generic(self.method, self.url(home), body, content_type=kind, headers=headers)
 
 
 def _encoded(data: dict[str, Any]) -> str:
@@ -69,6 +79,18 @@ def _fact(name: str) -> Callable[[Household], Any]:
 
 def _consolidation(home: Household) -> Any:
     return home.changes["decay"].run
+
+
+def _shelf(name: str) -> Callable[[Household], Any]:
+    return lambda home: home.shelves[name]
+
+
+def _document(name: str) -> Callable[[Household], Any]:
+    return lambda home: home.documents[name]
+
+
+def _passage(home: Household) -> Any:
+    return answering(home.documents["papers"]).get()
 
 
 def _entity(name: str) -> Callable[[Household], Any]:
@@ -156,6 +178,28 @@ ONE_ROW = [
     OneRow("consolidation-merge", lambda home: home.changes["offer"], "GET", id="merge an offer"),
     OneRow("consolidation-merge", lambda home: home.changes["offer"], data=EDIT),
     OneRow("key-revoke", lambda home: home.key),
+    OneRow("collection", _shelf("papers"), "GET"),
+    OneRow("collection-edit", _shelf("papers"), "GET", id="collection form"),
+    OneRow("collection-edit", _shelf("papers"), data={"name": "New"}),
+    OneRow("collection-delete", _shelf("papers"), "GET", id="what deleting takes"),
+    OneRow("collection-delete", _shelf("papers"), data={"word": "delete"}),
+    OneRow("collection-retry", _shelf("papers")),
+    OneRow("document-upload", _shelf("papers"), file="new.txt"),
+    OneRow("document-address", _shelf("papers"), data={"address": "https://example.org/"}),
+    OneRow("document-text", _shelf("papers"), data={"title": "New", "text": "text"}),
+    *(
+        OneRow("document", _document(name), "GET", id=f"document {name}")
+        for name in ("papers", "works", "failed")
+    ),
+    OneRow("document-original", _document("papers"), "GET"),
+    OneRow("document-retry", _document("failed")),
+    OneRow("document-reingest", _document("papers")),
+    OneRow("document-delete", _document("papers"), "GET", id="what deleting a document takes"),
+    OneRow("document-delete", _document("papers")),
+    OneRow("document-extract", _document("papers"), reads=True),
+    OneRow("passage-extract", _passage, reads=True),
+    OneRow("conversation-pin", lambda home: home.conversation, shelf="empty"),
+    OneRow("conversation-unpin", lambda home: home.conversation, shelf="papers"),
 ]
 
 # Routes without an id: the page, and what to ask for so that everything of its owner is on it.
@@ -189,15 +233,19 @@ LISTS: list[tuple[str, dict[str, str]]] = [
     ("consolidation-preview", {}),
     ("settings", {}),
     ("forget", {}),
+    ("knowledge", {}),
+    ("knowledge-search", {}),
 ]
 # Have a test of their own below.
 FORMS = {
     "assistant-new",
     "bulk-decide",
+    "collection-new",
     "consolidation-start",
     "fact-nearest",
     "fact-new",
     "key-new",
+    "knowledge-retry",
     "language-model-ask",
     "preferences",
     "retry-all",
@@ -217,8 +265,9 @@ one_row = pytest.mark.parametrize("case", ONE_ROW, ids=ids)
 
 
 def told(answer: Any) -> str:
-    assert isinstance(answer, HttpResponse)
-    return answer.content.decode() + str(answer.headers)
+    assert isinstance(answer, HttpResponseBase)
+    content = answer.getvalue() if answer.streaming else answer.content
+    return content.decode() + str(answer.headers)
 
 
 def test_no_route_was_forgotten() -> None:
@@ -235,7 +284,11 @@ def test_a_row_exists_for_its_owner_only(
     stranger: User,
     as_user: AsUser,
     client: Client,
+    settings: Settings,
 ) -> None:
+    if case.reads:
+        nowhere = {"model": "none", "base_url": "http://127.0.0.1:9/v1", "api_key": "none"}
+        settings.LLM_ROUTES = {"general": nowhere, "private": {"model": ""}}
     before = _changes(hers)
     for headers in ({}, HTMX):
         for somebody in (his.owner, stranger):
@@ -276,6 +329,8 @@ def _changes(home: Household) -> tuple[int, ...]:
         home.stuck.attempts,
         ForgetRequest.objects.filter(owner=owner).exclude(state="open").count(),
         -Sketch.objects.filter(owner=owner, kept=False).count(),
+        Conversation.objects.filter(owner=owner).count(),
+        PinnedCollection.objects.filter(owner=owner).count(),
     )
 
 
@@ -437,3 +492,38 @@ def test_a_run_is_asked_for_oneself_only(hers: Household, his: Household, as_use
     assert as_user(his.owner).post(reverse("consolidation-start")).status_code == 302
     asked = ConsolidationSchedule.objects.filter(requested_at__isnull=False)
     assert [row.owner for row in asked] == [his.owner]
+
+
+def test_documents_are_searched_by_ones_own_assistants_in_ones_own_collections(
+    hers: Household, his: Household, as_user: AsUser
+) -> None:
+    def ask(agent: Any, collection: str = "") -> Any:
+        data = {"q": SHARED, "agent": str(agent.pk), "collection": collection}
+        return as_user(his.owner).post(reverse("knowledge-search"), data)
+
+    assert his.text("passage papers.") in told(ask(his.main))
+    for wrong in (ask(hers.main), ask(his.main, str(hers.shelves["papers"].pk))):
+        assert wrong.status_code == 422
+        assert hers.mark not in told(wrong)
+    assert his.text("passage works.") not in told(ask(his.main))
+
+
+def test_collections_are_made_and_tried_again_for_oneself(
+    hers: Household, his: Household, as_user: AsUser
+) -> None:
+    client, broken = as_user(his.owner), hers.documents["failed"]
+    assert client.post(reverse("knowledge-retry")).status_code == 302
+    for row, state in ((broken, "failed"), (his.documents["failed"], "waiting")):
+        row.refresh_from_db()
+        assert row.state == state
+    before = hers.owner.collections.count()
+    made = {"name": "New", "agent": str(hers.main.pk)}
+    answer = client.post(reverse("collection-new"), made)
+    assert answer.status_code == 422
+    assert hers.mark not in told(answer)
+    extract = reverse("document-extract", args=[his.documents["papers"].pk])
+    assert client.post(extract, {"agent": str(hers.main.pk)}).status_code == 422
+    pin = reverse("conversation-pin", args=[his.conversation.pk])
+    shelf = {"collection": str(hers.shelves["papers"].pk)}
+    assert client.post(pin, shelf).status_code == 404
+    assert hers.owner.collections.count() == before
