@@ -69,6 +69,10 @@ def arguments() -> dict[str, dict[str, Any]]:
         "remember": {"statement": "The user is vegan."},
         "propose_correction": {"fact": str(uuid4()), "statement": "The user is vegan."},
         "forget": {"facts": [str(uuid4())]},
+        "sketch_read": {"conversation": "trip"},
+        "sketch_write": {"conversation": "trip", "key": "plan", "text": "Ask again."},
+        "search_kb": {"query": ASKED},
+        "read_kb": {"passage": str(uuid4())},
         "list_agents": {},
     }
 
@@ -141,6 +145,10 @@ def test_every_tool_says_how_it_may_be_used(agent: Agent) -> None:
         "recall": reads,
         "search_memory": reads,
         "list_agents": reads,
+        "search_kb": reads,
+        "read_kb": reads,
+        "sketch_read": reads,
+        "sketch_write": adds,
         "remember": adds,
         "propose_correction": adds,
         "forget": (*asks_away, True, False),

@@ -27,6 +27,7 @@ SAID = {
     "conversations_passage": {"text", "text_hash", "search"},
     "conversations_passageembedding": {"vector"},
     "conversations_passageterm": {"term"},
+    "conversations_sketch": {"key", "text", "terms"},
     "knowledge_collection": {"name", "description"},
     "knowledge_document": {
         "title", "address", "file_name", "failure_detail", "notes", "digest", "media_type",
