@@ -6,14 +6,17 @@ class KnowledgeConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from knowledge import indexing, tombstones
+        from knowledge import indexing, mcp, pins, tombstones
         from knowledge.models import DocumentEmbedding
         from memory import reembed, vector_index
         from memory.purge import further
+        from memory.recall import ahead
 
         if "knowledge_documentembedding" not in vector_index.TABLES:
             vector_index.TABLES.append("knowledge_documentembedding")
         further.holders.append(further.Further(tombstones.all_rows, tombstones.hashes_among))
+        mcp.register()
+        ahead.hints.append(ahead.Hint(pins.EXISTS, pins.lines))
         reembed.KINDS.append(
             reembed.Kind("documents", DocumentEmbedding, indexing.missing, indexing.embed_backlog)
         )

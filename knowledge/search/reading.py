@@ -12,6 +12,8 @@ from agents.models import Agent
 from knowledge import marks
 from knowledge.models import DocumentPassage, DocumentText
 from knowledge.scope import documents_readable_by
+from memory.recall.clean import clean_lines
+from memory.sensitive import redact
 from memory.tokens import count
 
 # One passage always fits.
@@ -22,8 +24,9 @@ _AT_MOST = 200
 
 @dataclass(frozen=True)
 class Read:
-    """`passages` are those whose text it is, in order; nothing is said twice. `text` has pages as
-    `[Page 12]`. `after` is the passage to read on from; None: the document ends here."""
+    """`passages` are those whose text it is, in order; nothing is said twice. `text` is safe in a
+    fence but for its nonce, and has pages as `[Page 12]`. `after` is the passage to read on from;
+    None: the document ends here."""
 
     passages: list[DocumentPassage]
     text: str
@@ -45,7 +48,7 @@ def read_kb(agent: Agent, passage: UUID, tokens: int = 1500, *, again: bool = Fa
     kept, left = _fitting(_from(start, again), markdown, begin, max(LEAST, min(tokens, MOST)))
     end = kept[-1].end if kept else begin
     after = kept[-1].pk if kept and left else None
-    return Read(kept, shown(markdown[begin:end]), after)
+    return Read(kept, _cut(told(markdown[begin:end]), max(LEAST, tokens)), after)
 
 
 def passage_for(agent: Agent, passage: UUID) -> DocumentPassage:
@@ -68,6 +71,18 @@ def shown(markdown: str) -> str:
         lambda mark: f"[Page {mark['page']}]\n" if mark["page"] else "", markdown
     )
     return numbered.strip("\n")
+
+
+def told(markdown: str) -> str:
+    """For a prompt."""
+    return clean_lines(redact(shown(markdown)))
+
+
+def _cut(text: str, room: int) -> str:
+    """Only of a passage that grew: what would be taken for a fence is longer when it is defused."""
+    while (size := count(text)) > room:
+        text = text[: min(len(text) * room // size, len(text) - 1)].rstrip()
+    return text
 
 
 def _markdown(passage: DocumentPassage) -> str:
@@ -97,7 +112,7 @@ def _fitting(
     """Those that fit, and whether any is left."""
     kept: list[DocumentPassage] = []
     for passage in passages:
-        room -= count(shown(markdown[begin : passage.end]))
+        room -= count(told(markdown[begin : passage.end]))
         if (kept and room < 0) or len(kept) == _AT_MOST:
             return kept, True
         kept.append(passage)

@@ -46,8 +46,7 @@ class Found:
 
     @property
     def path(self) -> list[str]:
-        """Title and headings, each once."""
-        return list(dict.fromkeys([self.document.title, *self.passage.headings]))
+        return path_of(self.passage)
 
     @property
     def pages(self) -> str:
@@ -82,6 +81,11 @@ def search_kb(
     pinned = pinned_to(conversation) if conversation else set()
     close = {row.pk for row in known if row.agent_id == agent.pk or row.pk in pinned}
     return _Search(agent, query, [row.pk for row in known]).found(close, k)
+
+
+def path_of(passage: DocumentPassage) -> list[str]:
+    """Title and headings, each once."""
+    return list(dict.fromkeys([passage.document.title, *passage.headings]))
 
 
 def pages_of(passage: DocumentPassage) -> str:
