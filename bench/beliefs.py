@@ -12,15 +12,14 @@ The two session cases are left out: they have beliefs changed between turns by a
 """
 
 import json
-import os
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from bench.locomo_to_jsonl import SHARED
+from bench import samples
 
-DATA = Path(os.environ.get("REMEMBRANCER_DATA") or SHARED) / "precisionmembench"
+DATA = samples.FOLDER / "precisionmembench"
 UNIVERSAL = "user:universal"
 USER = "test-user"
 
@@ -60,11 +59,11 @@ class Case:
 
 
 def beliefs(folder: Path = DATA) -> list[Belief]:
-    return [_belief(raw) for raw in json.loads((folder / "beliefs.seed.json").read_text())]
+    return [_belief(raw) for raw in json.loads(samples.text_of(folder / "beliefs.seed.json"))]
 
 
 def cases(folder: Path = DATA) -> list[Case]:
-    return [_case(raw) for raw in json.loads((folder / "retrieval.cases.json").read_text())]
+    return [_case(raw) for raw in json.loads(samples.text_of(folder / "retrieval.cases.json"))]
 
 
 def _belief(raw: dict[str, Any]) -> Belief:

@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from bench import samples
 from bench.locomo_to_jsonl import DATA, sessions
 
 # Everything was tuned on these two; the other eight were only measured.
@@ -75,7 +76,7 @@ class Sample:
 
 
 def load(path: Path = DATA) -> list[Sample]:
-    return [_sample(raw) for raw in json.loads(path.read_text())]
+    return [_sample(raw) for raw in json.loads(samples.text_of(path))]
 
 
 def ids_in(value: Any) -> Iterator[str]:

@@ -7,14 +7,14 @@ Both speakers are people, so import a file with `--me` and the name of one of th
 
 import argparse
 import json
-import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-SHARED = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
-DATA = Path(os.environ.get("REMEMBRANCER_DATA") or SHARED) / "locomo" / "locomo10.json"
+from bench import samples
+
+DATA = samples.FOLDER / "locomo" / "locomo10.json"
 
 
 def moment(text: str) -> datetime:
@@ -65,7 +65,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=DATA)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    for sample in json.loads(options.data.read_text()):
+    for sample in json.loads(samples.text_of(options.data)):
         path, lines, turns = write(sample, options.out)
         names = f"{sample['conversation']['speaker_a']}, {sample['conversation']['speaker_b']}"
         print(f"{path}  {lines:3} sessions  {turns:4} turns  --me one of: {names}")

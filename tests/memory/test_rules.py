@@ -1,7 +1,6 @@
 """The built-in observer: what it says about an owner, and above all what it leaves alone."""
 
 import json
-import os
 import time
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta, timezone
@@ -339,14 +338,8 @@ def test_no_text_makes_it_slow(seed: str) -> None:
     assert time.process_time() - started < 5
 
 
-DATA = Path(os.environ.get("REMEMBRANCER_DATA", Path(__file__).parents[3] / "shared" / "data"))
-
-
-def turns() -> Iterator[WindowMessage]:
-    samples = DATA / "locomo" / "locomo10.json"
-    if not samples.exists() and os.environ.get("CI") != "true":
-        pytest.skip(f"no sample conversations at {samples}")
-    talk = json.loads(samples.read_text())[0]["conversation"]
+def turns(sample_data: Path) -> Iterator[WindowMessage]:
+    talk = json.loads((sample_data / "locomo" / "locomo10.json").read_text())[0]["conversation"]
     for number in range(1, 6):
         when = datetime.strptime(talk[f"session_{number}_date_time"], "%I:%M %p on %d %B, %Y")
         for turn in talk[f"session_{number}"]:
@@ -354,8 +347,8 @@ def turns() -> Iterator[WindowMessage]:
                 yield said(turn["text"], sent_at=when.replace(tzinfo=timezone(timedelta(0))))
 
 
-def test_it_finds_dated_events_in_a_real_conversation() -> None:
-    found = {candidate.statement: candidate for candidate in observe(list(turns()))}
+def test_it_finds_dated_events_in_a_real_conversation(sample_data: Path) -> None:
+    found = {candidate.statement: candidate for candidate in observe(list(turns(sample_data)))}
     group = found["The user went to a LGBTQ support group on 7 May 2023."]
     assert group.validity.start == date(2023, 5, 7)
     assert len(found) >= 5
