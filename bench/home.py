@@ -4,7 +4,7 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 if TYPE_CHECKING:
-    from agents.models import User
+    from agents.models import Agent, User
 
 
 def start(folder: Path) -> None:
@@ -54,14 +54,23 @@ def bench_url() -> str:
     return embedded.join(settings.HOME).url(embedded.SUPERUSER)
 
 
-def api_key(owner: "User") -> str:
+def app_url() -> str:
+    """The database for the application's own role, as a server set-up is told it."""
+    from django.conf import settings
+
+    from config import embedded
+
+    return embedded.join(settings.HOME).url(embedded.APP_ROLE)
+
+
+def api_key(
+    owner: "User", scopes: Sequence[str] = ("recall",), agent: "Agent | None" = None
+) -> str:
     from agents import keys
     from agents.audit import person
-    from agents.models import ApiKey
 
-    scopes = [ApiKey.Scope.RECALL]
     _, plaintext = keys.issue(
-        owner=owner, agent=None, name="bench", scopes=scopes, actor=person(owner)
+        owner=owner, agent=agent, name="bench", scopes=scopes, actor=person(owner)
     )
     return plaintext
 

@@ -16,12 +16,16 @@ from collections import Counter
 from http.client import HTTPConnection
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import numpy as np
 
 from bench import home
 from bench.live import Server
+
+if TYPE_CHECKING:
+    from bench.seed import Seeder
 
 # Asked before any is counted.
 WARM = 10
@@ -40,44 +44,36 @@ def main() -> None:
     print(json.dumps({"proxy_overhead_ms": told}))
 
 
-def overhead(n: int, *, facts: int = 1_000) -> dict[str, float]:
+def overhead(n: int, *, facts: int = 1_000, seeder: "Seeder | None" = None) -> dict[str, float]:
     """Over `n` questions of an owner of so many facts. A home must have been started; the web
     server is one of its own."""
     from django.conf import settings
 
     from tests.upstream_server import scripted_upstream, streams
 
-    key, questions = _owner(n + WARM, facts)
+    key, questions = _owner(n + WARM, facts, seeder)
     with scripted_upstream() as upstream:
         upstream.script(*[streams("Well, ", "I see.") for _ in range(2 * len(questions))])
-        os.environ["UPSTREAM_BASE_URL"] = upstream.url
+        os.environ |= {"UPSTREAM_BASE_URL": upstream.url, "API_CALLS_PER_MINUTE": "0"}
         server = Server(settings.HOME)
         try:
             server.wait()
             added = _compare(urlsplit(upstream.url).port or 0, server.port, key, questions)
         finally:
-            del os.environ["UPSTREAM_BASE_URL"]
+            del os.environ["UPSTREAM_BASE_URL"], os.environ["API_CALLS_PER_MINUTE"]
             server.stop()
     p50, p95 = np.percentile(added[WARM:], (50, 95))
     return {"p50": round(float(p50), 1), "p95": round(float(p95), 1)}
 
 
-def _owner(questions: int, facts: int) -> tuple[str, list[str]]:
-    from agents import keys
-    from agents.audit import person
+def _owner(questions: int, facts: int, seeder: "Seeder | None") -> tuple[str, list[str]]:
     from bench.seed import Seeder
 
-    seeder = Seeder(home.bench_url())
+    seeder = seeder or Seeder(home.bench_url())
     owner = seeder.owner("proxied", facts)
     seeder.fill([owner])
     seeder.settle()
-    _, key = keys.issue(
-        owner=owner.user,
-        agent=owner.agent,
-        name="bench",
-        scopes=["proxy"],
-        actor=person(owner.user),
-    )
+    key = home.api_key(owner.user, ["proxy"], owner.agent)
     return key, [seeder.question(owner, number) for number in range(questions)]
 
 

@@ -17,12 +17,8 @@ from typing import Any
 FOLDER, URL, NAME, OWNER = Path(sys.argv[1]), *sys.argv[2:5]
 os.environ.update(MEM0_TELEMETRY="False", OPENAI_API_KEY="not used", MEM0_DIR=str(FOLDER / "mem0"))
 
-import numpy as np  # noqa: E402
-import psycopg  # noqa: E402
 from mem0 import Memory  # type: ignore[import-not-found]  # noqa: E402
-from psycopg import sql  # noqa: E402
-
-WRITTEN = 20
+from mem0_rows import fill  # type: ignore[import-not-found]  # noqa: E402
 
 
 class GivenVector:
@@ -51,40 +47,6 @@ def memory(given: GivenVector) -> Any:
     return made
 
 
-def fill(store: Any, given: GivenVector) -> None:
-    rows = [json.loads(line) for line in (FOLDER / "rows.jsonl").open()]
-    matrix = np.load(FOLDER / "vectors.npy")
-    for row, vector in zip(rows[:WRITTEN], matrix, strict=False):
-        given.vector = vector.tolist()
-        message = [{"role": "user", "content": row["text"]}]
-        store.add(message, user_id=row["owner"], infer=False)
-    with psycopg.connect(URL, autocommit=True) as connection:
-        copy_rest(connection, rows, matrix)
-
-
-def copy_rest(connection: psycopg.Connection[Any], rows: list[dict[str, str]], matrix: Any) -> None:
-    table, index = sql.Identifier(NAME), f"{NAME}_hnsw_idx"
-    (example,) = connection.execute(
-        sql.SQL("SELECT payload FROM {} LIMIT 1").format(table)
-    ).fetchone() or ({},)
-    (made,) = connection.execute(
-        "SELECT indexdef FROM pg_indexes WHERE indexname = %s", [index]
-    ).fetchone() or (None,)
-    connection.execute("SET maintenance_work_mem = '2GB'")
-    connection.execute(sql.SQL("DROP INDEX IF EXISTS {}").format(sql.Identifier(index)))
-    with (
-        connection.cursor() as cursor,
-        cursor.copy(sql.SQL("COPY {} (id, vector, payload) FROM STDIN").format(table)) as copy,
-    ):
-        for row, vector in zip(rows[WRITTEN:], matrix[WRITTEN:], strict=True):
-            text = row["text"]
-            told = {"data": text, "text_lemmatized": text.lower(), "user_id": row["owner"]}
-            copy.write_row((row["id"], str(vector.tolist()), json.dumps(example | told)))
-    if made:
-        connection.execute(made)
-    connection.execute(sql.SQL("VACUUM ANALYZE {}").format(table))
-
-
 def questions() -> Iterator[dict[str, Any]]:
     for line in sys.stdin:
         yield json.loads(line)
@@ -93,7 +55,7 @@ def questions() -> Iterator[dict[str, Any]]:
 def main() -> None:
     given = GivenVector()
     store = memory(given)
-    fill(store, given)
+    fill(store, FOLDER, URL, NAME, given=given)
     print("ready", flush=True)
     for asked in questions():
         given.vector = asked["vector"]
