@@ -201,8 +201,26 @@ class HoldsIn(ValidityIn):
     summary="List facts, latest first",
 )
 def list_facts(request: KeyRequest, asked: Query[FactsAsked]) -> FactPage:
-    """Without the review scope only active facts are told, those that a recall could tell."""
-    reader = Reader.of(request.auth, asked.agent)
+    """Without the review scope only active facts are told, those that a recall could tell. Words
+    to look for had better go by POST, because addresses end up in logs."""
+    return _listed(request.auth, asked)
+
+
+@router.post(
+    "/facts/search",
+    auth=SEARCH,
+    response=FactPage,
+    operation_id="search_facts",
+    summary="List facts, with the filters in the body",
+)
+def search_facts(request: KeyRequest, asked: FactsAsked) -> FactPage:
+    """The same as listing them."""
+    return _listed(request.auth, asked)
+
+
+def _listed(key: ApiKey, asked: FactsAsked) -> FactPage:
+    """Raises NoSuchAgent, AgentUnnamed, MemoryOff, NotAllowed, BadCursor."""
+    reader = Reader.of(key, asked.agent)
     if not reader.reviews and asked.state != State.ACTIVE:
         raise NotAllowed("Only a key with the review scope sees facts that are not active.")
     rows = asked.narrowed(reader.facts()).select_related("agent")

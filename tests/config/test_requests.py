@@ -115,12 +115,9 @@ def test_more_than_an_address_takes_is_refused_unread(
     client: Client, path: str, largest: int
 ) -> None:
     path = reverse("login") if path == "/accounts/login" else path
-    answer = client.generic(
-        "POST",
-        path,
-        content_type="multipart/form-data; boundary=x",
-        **{"CONTENT_LENGTH": str(largest + 1), "wsgi.input": Endless()},
-    )
+    claimed: dict[str, Any] = {"CONTENT_LENGTH": str(largest + 1), "wsgi.input": Endless()}
+    kind = "multipart/form-data; boundary=x"
+    answer = client.generic("POST", path, content_type=kind, **claimed)
     assert answer.status_code == 413
     if path.startswith("/api/"):
         assert answer.json()["code"] == "too_large"

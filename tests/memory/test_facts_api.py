@@ -108,6 +108,18 @@ def test_filters_narrow_each_other(owners: Client, alice: User, tea: Fact) -> No
         assert ids(answer) == {str(fact.pk) for fact in found}, query
 
 
+def test_words_to_look_for_need_not_stand_in_the_address(
+    owners: Client, assistants: Client, tea: Fact
+) -> None:
+    FactFactory.create(owner=tea.owner, statement="The user skis.", state=State.ACTIVE)
+    for asked in ({"text": "tea"}, {"tag": "preference", "limit": 1}):
+        answer = send(owners, "POST", "facts/search", **asked)
+        assert answer.json() == owners.get("/api/v1/facts", asked).json()
+        assert ids(answer) == {str(tea.pk)}
+    assert send(assistants, "POST", "facts/search", state="pending").status_code == 403
+    assert send(owners, "POST", "facts/search", txt="tea").status_code == 422
+
+
 def test_a_list_takes_as_many_queries_for_many_as_for_few(
     owners: Client, alice: User, django_assert_max_num_queries: Any
 ) -> None:
