@@ -176,6 +176,11 @@ CELERY_BEAT_SCHEDULE = {
     "bulk": {"task": "memory.tasks.sweep_bulk", "schedule": 60.0, "options": {"expires": 55}},
     "embed": {"task": "memory.tasks.embed_missing", "schedule": 60.0, "options": {"expires": 55}},
     "documents": {"task": "knowledge.tasks.sweep", "schedule": 60.0, "options": {"expires": 55}},
+    "webhooks": {
+        "task": "memory.tasks.sweep_webhooks",
+        "schedule": 15.0,
+        "options": {"expires": 14},
+    },
     "digest": {"task": "memory.tasks.mail_digests", "schedule": 600.0, "options": {"expires": 590}},
     "consolidate": {
         "task": "memory.tasks.sweep_consolidation",
@@ -251,7 +256,7 @@ EMBEDDING_THREADS = strict_int(env, "EMBEDDING_THREADS", default=0)
 # Documents: the size of an original, and what reading one may take of memory and time.
 KNOWLEDGE_MAX_BYTES = strict_int(env, "KNOWLEDGE_MAX_BYTES", default=50_000_000)
 KNOWLEDGE_MEMORY_BYTES = strict_int(env, "KNOWLEDGE_MEMORY_BYTES", default=2_000_000_000)
-KNOWLEDGE_SECONDS = strict_int(env, "KNOWLEDGE_SECONDS", default=900)
+KNOWLEDGE_SECONDS = strict_int(env, "KNOWLEDGE_SECONDS", default=1800)
 
 # Where mail goes out: the daily note of how much waits for review. Without it none is sent.
 MAIL_ON = bool(env.str("EMAIL_URL", default=""))

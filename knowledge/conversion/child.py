@@ -27,11 +27,14 @@ def main(original: str, folder: str, memory: str, seconds: str) -> None:
     try:
         result = _read(Path(original), Path(folder))
     except Unreadable as fault:
-        result = {"failure": fault.code, "detail": str(fault)}
+        code = "too_heavy" if fault.code == "damaged" and _is_full(int(memory)) else fault.code
+        result = {"failure": code, "detail": "" if code != fault.code else str(fault)}
     except (MemoryError, RecursionError):
         result = {"failure": "too_heavy", "detail": ""}
     except Exception as fault:
-        result = {"failure": "damaged", "detail": "", "fault": type(fault).__name__}
+        # Libraries say of memory that they did not get whatever comes to their minds.
+        code = "too_heavy" if _is_full(int(memory)) else "damaged"
+        result = {"failure": code, "detail": "", "fault": type(fault).__name__}
     (Path(folder) / "result.json").write_text(json.dumps(result))
 
 
@@ -44,6 +47,13 @@ def _read(original: Path, folder: Path) -> dict[str, Any]:
     text = values.pop("markdown").encode("utf-8", errors="replace")
     (folder / "text.md").write_bytes(text)
     return {**values, "media_type": kind.value}
+
+
+def _is_full(memory: int) -> bool:
+    """Whether what it ever held comes near the limit."""
+    status = Path("/proc/self/status").read_text()
+    peak = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmPeak"))
+    return peak * 1024 > memory * 4 // 5
 
 
 class _Teller:

@@ -7,6 +7,8 @@ from knowledge.conversion.html import with_images
 from knowledge.conversion.images import Reader
 from knowledge.conversion.shape import Read, Tell, Unreadable
 
+_GUESSABLE = 100  # bytes
+
 
 def read(path: Path, tell: Tell) -> Read:
     text = marks.foreign(decoded(path.read_bytes())).replace("\r\n", "\n").replace("\r", "\n")
@@ -28,9 +30,10 @@ def decoded(content: bytes) -> str:
 
 
 def _guessed(content: bytes) -> str:
+    """Of a few words nothing can be guessed but that they are Western."""
     from charset_normalizer import from_bytes
 
-    best = from_bytes(content[:200_000]).best()
+    best = from_bytes(content[:200_000]).best() if len(content) >= _GUESSABLE else None
     encoding = best.encoding if best else "cp1252"
     return content.decode(encoding, errors="replace")
 

@@ -18,7 +18,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from agents.gate import MemoryOff
-from knowledge import indexing, marks, naming, storage, web
+from knowledge import indexing, marks, naming, storage, tombstones, web
 from knowledge.conversion.process import Converted, convert
 from knowledge.conversion.shape import Unreadable
 from knowledge.ingest import claims
@@ -133,6 +133,8 @@ def _replace(claim: Claim, original: storage.Spooled, file_name: str) -> None:
             raise Unreadable(
                 Failure.DUPLICATE, f"It says the same as “{twin.title}”, which is here already."
             )
+        if row.client_id and tombstones.stands(row.owner, original.digest):
+            raise Unreadable(Failure.REFUSED, "The owner deleted this page, so it is not stored.")
         if row.digest != original.digest:
             storage.store(row, original)
         claim.update(digest=original.digest, size=original.size, file_name=file_name)

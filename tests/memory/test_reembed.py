@@ -130,7 +130,7 @@ def test_it_stops_between_two_batches_and_goes_on(
     assert next(steps) == ("facts", 1)
     stop.set()
     assert list(steps) == []
-    assert reembed.missing() == {"facts": 2, "passages": 1, "cases": 0}
+    assert reembed.missing() == {"facts": 2, "passages": 1, "cases": 0, "documents": 0}
     assert sum(made for _, made in reembed.make_missing(Event())) == 3
 
 

@@ -1,0 +1,140 @@
+"""A conversion may take so much memory and time, and whatever becomes of it fails one document."""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+from pytest_django.fixtures import Settings
+
+from knowledge.conversion import process
+from knowledge.conversion.process import Converted, convert
+from knowledge.conversion.shape import Unreadable
+from tests.knowledge import files
+
+ROOT = Path(__file__).parents[2]
+
+
+def silent(done: int, of: int) -> None:
+    pass
+
+
+@pytest.fixture(scope="module")
+def endless(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Pictures of many words each: minutes of work."""
+    from PIL import Image, ImageDraw
+
+    page = Image.new("RGB", (1200, 1600), "white")
+    for line in range(50):
+        ImageDraw.Draw(page).text(
+            (20, 30 * line), "words and words and words", font_size=24, fill=0
+        )
+    kept = io.BytesIO()
+    page.save(kept, "TIFF", save_all=True, append_images=[page] * 30, compression="tiff_lzw")
+    return files.kept(tmp_path_factory.mktemp("endless"), kept.getvalue())
+
+
+def readers() -> list[psutil.Process]:
+    children = psutil.Process().children(recursive=True)
+    return [child for child in children if "knowledge.conversion.child" in child.cmdline()]
+
+
+def killing(number: int) -> Callable[[], None]:
+    def kill() -> None:
+        for reader in readers():
+            os.kill(reader.pid, number)
+
+    return kill
+
+
+def test_it_tells_how_far_it_is_and_what_it_read(tmp_path: Path) -> None:
+    told: list[tuple[int, int]] = []
+    pages = ["Clay is earth and water, dried in the wind."] * 3
+    original = files.kept(tmp_path, files.pdf(pages))
+    found = convert(original, tell=lambda done, of: told.append((done, of)))
+    assert isinstance(found, Converted)
+    assert (found.media_type, found.pages, found.notes) == ("application/pdf", 3, ())
+    assert found.markdown.count("Clay is earth") == 3
+    assert told[-1] == (3, 3)
+    assert readers() == []
+
+
+def test_too_much_memory(tmp_path: Path, settings: Settings) -> None:
+    from PIL import Image
+
+    settings.KNOWLEDGE_MEMORY_BYTES = 400_000_000
+    kept = io.BytesIO()
+    Image.new("1", (8_900, 8_900), 1).save(kept, "PNG")
+    with pytest.raises(Unreadable) as refusal:
+        convert(files.kept(tmp_path, kept.getvalue()), tell=silent)
+    assert refusal.value.code == "too_heavy"
+    assert "memory" in str(refusal.value)
+
+
+def test_too_much_time(endless: Path, settings: Settings) -> None:
+    settings.KNOWLEDGE_SECONDS = 3
+    with pytest.raises(Unreadable, match=r"more than 0\.05 minutes") as refusal:
+        convert(endless, tell=silent)
+    assert refusal.value.code == "too_heavy"
+    assert readers() == []
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGKILL, "too_heavy"), (signal.SIGSEGV, "damaged")]
+)
+def test_a_reader_that_dies_fails_its_document(endless: Path, number: int, code: str) -> None:
+    with pytest.raises(Unreadable) as refusal:
+        convert(endless, tell=silent, tick=killing(number))
+    assert refusal.value.code == code
+
+
+def test_a_job_that_lost_its_document_ends_the_reader(endless: Path) -> None:
+    def lose() -> None:
+        assert readers()
+        raise LookupError
+
+    with pytest.raises(LookupError):
+        convert(endless, tell=silent, tick=lose)
+    assert readers() == []
+
+
+def test_a_reader_knows_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SECRET_KEY", "HASH_KEY", "DATABASE_URL", "LLM_API_KEY", "HTTPS_PROXY"):
+        monkeypatch.setenv(name, "hush")
+    assert "hush" not in process._environment(Path("/tmp")).values()  # noqa: S108
+
+
+TRIES = """
+import json, os, resource, socket, subprocess, sys, urllib.request
+from knowledge.conversion import child
+child._take_limits(2_000_000_000, 60)
+refused = []
+for name, attempt in {
+    "socket": lambda: socket.create_connection(("127.0.0.1", 9)),
+    "name": lambda: socket.getaddrinfo("localhost", 80),
+    "web": lambda: urllib.request.urlopen("http://127.0.0.1:9/"),
+    "program": lambda: subprocess.run(["true"]),
+    "shell": lambda: os.system("true"),
+    "fork": lambda: os.fork(),
+}.items():
+    try:
+        attempt()
+    except PermissionError:
+        refused.append(name)
+print(json.dumps([refused, resource.getrlimit(resource.RLIMIT_AS)[1]]))
+"""
+
+
+def test_a_reader_reaches_no_network_and_starts_no_program() -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", TRIES], cwd=ROOT, capture_output=True, check=True, timeout=60
+    )
+    refused, memory = json.loads(run.stdout)
+    assert refused == ["socket", "name", "web", "program", "shell", "fork"]
+    assert memory == 2_000_000_000
