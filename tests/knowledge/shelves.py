@@ -2,10 +2,18 @@
 
 from typing import Any
 
+from django.db.models import Sum
 from django.utils import timezone
 
 from agents.models import Agent, User
-from knowledge.models import Collection, Document, DocumentFile, DocumentPassage, DocumentText
+from knowledge.models import (
+    Collection,
+    Document,
+    DocumentFile,
+    DocumentPassage,
+    DocumentTerm,
+    DocumentText,
+)
 from knowledge.vocabulary import DocumentOrigin, DocumentState, Failure
 
 
@@ -50,8 +58,11 @@ def document(collection: Collection, title: str, *texts: str, **values: Any) -> 
             page_from=number + 1,
             start=start,
             end=start + len(text),
+            language=row.language,
         )
         start += len(text) + 2
+    row.length = DocumentTerm.objects.filter(document_id=row.pk).aggregate(n=Sum("tf"))["n"] or 0
+    row.save(update_fields=["length"])
     return row
 
 
