@@ -59,12 +59,12 @@ def pdf(
             b" /Resources << /Font << /F1 3 0 R >> >> >>" % len(objects)
         )
     root = len(objects) + 1
-    for number, (title, page) in enumerate(outline):
+    for number, (title, place) in enumerate(outline):
         here = root + 1 + number
         nearby = f" /Next {here + 1} 0 R" if number + 1 < len(outline) else ""
         objects += [b""] if number == 0 else []
         objects.append(
-            f"<< /Title ({title}) /Parent {root} 0 R /Dest [{kids[page]} 0 R /Fit]{nearby}"
+            f"<< /Title ({title}) /Parent {root} 0 R /Dest [{kids[place]} 0 R /Fit]{nearby}"
             " >>".encode()
         )
     marks = f" /Outlines {root} 0 R" if outline else ""
@@ -162,7 +162,7 @@ def pptx(*titles: str) -> bytes:
     slides = Presentation()
     for title in titles:
         slide = slides.slides.add_slide(slides.slide_layouts[5])
-        slide.shapes.title.text = title  # type: ignore[union-attr]
+        slide.shapes.title.text = title
     kept = io.BytesIO()
     slides.save(kept)
     return kept.getvalue()

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from knowledge import indexing, ingest
 from knowledge.ingest import claims, job
 from knowledge.ingest.claims import Taken
 from knowledge.models import Collection, Document
+from knowledge.splitting import split
 from tests.knowledge.shelves import shelf
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -108,10 +110,10 @@ def test_deleting_beside_a_job_that_is_about_to_answer(papers: Collection) -> No
         assert ingest.reingest(document=Document.objects.get())
         claim = claims.claim(document.pk, timezone.now() + timedelta(seconds=1))
         assert claim is not None
-        indexing._store(claim, list(enumerate(indexing.split(job._text(claim).markdown))))
+        indexing._store(claim, list(enumerate(split(job._text(claim).markdown))))
         answers = together(
-            lambda claim=claim: indexing._answer(claim),
-            lambda row=document: ingest.delete(document=row, actor=person(row.owner)),
+            partial(indexing._answer, claim),
+            partial(ingest.delete, document=document, actor=person(document.owner)),
         )
         assert answers[1] is None
         assert answers[0] is None or isinstance(answers[0], Taken)

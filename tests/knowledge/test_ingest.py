@@ -27,6 +27,7 @@ from knowledge.models import (
     DocumentTerm,
     DocumentText,
 )
+from knowledge.splitting import split
 from tests.factories import IssuedKey
 from tests.knowledge import files
 from tests.knowledge.shelves import shelf
@@ -361,7 +362,7 @@ def test_the_old_passages_answer_until_the_new_ones_are_complete(
     claim = claims.claim(document.pk, timezone.now())
     assert claim is not None
     markdown = job._text(claim).markdown
-    pieces = list(enumerate(indexing.split(markdown)))
+    pieces = list(enumerate(split(markdown)))
     indexing._store(claim, pieces)
     assert "wood" in answering(document)
     assert "current" not in answering(document)
@@ -399,6 +400,7 @@ def test_unfinished_work_goes_when_it_is_read_anew(papers: Collection) -> None:
 
 def answering(document: Document) -> str:
     row = fresh(document)
+    assert row.generation is not None
     rows = DocumentPassage.objects.filter(document=row, generation=row.generation)
     return "\n".join(rows.values_list("text", flat=True))
 
