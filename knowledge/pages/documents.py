@@ -8,6 +8,7 @@ from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django_htmx.http import HttpResponseClientRefresh
 
 from agents.access import agents_of
 from agents.audit import person
@@ -31,7 +32,7 @@ COMING = (DocumentState.WAITING, *BUSY)
 def document(request: DeskRequest, document_id: UUID) -> HttpResponse:
     row = document_of(request.user, document_id)
     if request.htmx:
-        return render(request, "knowledge/_document.html", _shown(request, row))
+        return _progress(request, row)
     return show(request, row)
 
 
@@ -90,8 +91,13 @@ def delete(request: DeskRequest, document_id: UUID) -> HttpResponse:
 
 def show(request: DeskRequest, row: Document, problem: str = "", status: int = 200) -> HttpResponse:
     talks = talks_of(request.user, [row.pk]).select_related("agent").order_by("created_at")
-    context = _shown(request, row) | {
+    context = _passages(request, row) | {
+        "document": row,
+        "again": _again(row),
+        "seen": row.generation or 0,
         "collection": row.collection,
+        "can_read": can_read(),
+        "reader": _reader(request, row),
         "for_agent": AgentForm(request.user),
         "talks": talks,
         "problem": problem,
@@ -99,24 +105,29 @@ def show(request: DeskRequest, row: Document, problem: str = "", status: int = 2
     return render(request, "knowledge/document.html", context, status=status)
 
 
-def _shown(request: DeskRequest, row: Document) -> dict[str, Any]:
-    """The document as it is now, and how soon it may be another: `again`, in seconds; 0: never."""
+def _progress(request: DeskRequest, row: Document) -> HttpResponse:
+    """How far it is; once it is done, what was read. Whoever reads an earlier reading goes on."""
+    seen, again = request.GET.get("seen", ""), _again(row)
+    is_newer = not again and str(row.generation or 0) != seen
+    if is_newer and seen == "0":
+        return HttpResponseClientRefresh()
+    context = {"document": row, "again": again, "seen": seen, "read_anew": is_newer}
+    return render(request, "knowledge/_document.html", context)
+
+
+def _passages(request: DeskRequest, row: Document) -> dict[str, Any]:
     start = _start(request)
-    passages = list(answering(row).filter(ordinal__gte=start)[: SHOWN + 1])
-    shown = passages[:SHOWN]
+    found = list(answering(row).filter(ordinal__gte=start)[: SHOWN + 1])
+    shown = found[:SHOWN]
     return {
-        "document": row,
-        "again": _again(row),
-        "start": start,
         "passages": shown,
         "earlier": max(start - SHOWN, 0) if start else None,
-        "later": shown[-1].ordinal + 1 if len(passages) > SHOWN else None,
-        "can_read": can_read(),
-        "reader": _reader(request, row),
+        "later": shown[-1].ordinal + 1 if len(found) > SHOWN else None,
     }
 
 
 def _again(row: Document) -> int:
+    """How soon it may be otherwise, in seconds; 0: never."""
     if row.state not in COMING:
         return 0
     return 30 if row.state == DocumentState.WAITING and row.attempts else 2

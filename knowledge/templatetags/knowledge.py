@@ -6,11 +6,13 @@ from django import template
 from django.template.context import Context
 
 from conversations.models import Conversation
+from knowledge.ingest import in_words
 from knowledge.pins import pins_of
 from knowledge.proposals import document_in
 from knowledge.scope import collections_readable_by, documents_of
 
 register = template.Library()
+register.filter("in_words", in_words)
 
 
 @register.simple_tag

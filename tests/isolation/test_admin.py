@@ -19,7 +19,7 @@ AsUser = Callable[[User], Client]
 OURS = {
     model: model_admin
     for model, model_admin in admin.site._registry.items()
-    if model._meta.app_label in {"agents", "conversations", "memory"}
+    if model._meta.app_label in {"agents", "conversations", "memory", "knowledge"}
 }
 
 

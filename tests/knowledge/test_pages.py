@@ -14,11 +14,12 @@ from pytest_django.fixtures import Settings
 from agents.models import Agent, OwnerSettings, User
 from conversations.models import Conversation, Message
 from knowledge.models import Collection, Document
+from knowledge.pins import pins_of
 from knowledge.vocabulary import DocumentState, Failure
 from memory.extraction.run import extract
 from memory.models import Evidence, Fact
 from memory.vocabulary import State, Trigger
-from tests.factories import FactFactory
+from tests.factories import ConversationFactory, FactFactory
 from tests.knowledge.shelves import document, failed, shelf
 from tests.llm_server import ScriptedLlm, scripted_llm
 from tests.memory.extraction_cases import candidate, observed
@@ -213,7 +214,7 @@ def test_the_list_asks_again_until_all_is_read(alices: Client, papers: Collectio
     ).content.decode()
     assert "<html" not in part
     assert "every 2s" in part
-    assert re.search(r'<progress max="12" value="3"', part)
+    assert re.search(r'<progress max="12"\s+value="3"', part)
     assert "3 of 12" in part
     Document.objects.filter(pk=row.pk).update(state=DocumentState.READY, generation=1)
     done = text(alices, "collection", papers.pk)
@@ -301,6 +302,22 @@ def test_the_original_is_a_download_and_never_a_page(alices: Client, papers: Col
     assert alices.get(reverse("document-original", args=[unfetched.pk])).status_code == 404
 
 
+def test_a_document_that_is_read_tells_when_it_is_done(alices: Client, papers: Collection) -> None:
+    def ask(seen: int) -> Any:
+        url = reverse("document", args=[row.pk])
+        return alices.get(url, {"seen": seen}, headers={"HX-Request": "true"})
+
+    row = document(papers, "Lease", generation=None)
+    assert "every 2s" in ask(0).content.decode()
+    Document.objects.update(state=DocumentState.READY, generation=1)
+    assert ask(0)["HX-Refresh"] == "true"
+    Document.objects.update(generation=2)
+    anew = ask(1).content.decode()
+    assert "Show what was read" in anew
+    assert "every" not in anew
+    assert "Show what was read" not in ask(2).content.decode()
+
+
 def test_a_document_is_read_again(alices: Client, papers: Collection) -> None:
     row = document(papers, "Lease", RENT)
     alices.post(reverse("document-reingest", args=[row.pk]))
@@ -370,6 +387,26 @@ def test_a_very_long_document_is_not_read_as_a_whole(
     assert answer.status_code == 409
     assert "Choose the passages that speak of you" in answer.content.decode()
     assert not Message.objects.exists()
+
+
+# --- pins ---------------------------------------------------------------------------------------
+
+
+def test_a_collection_is_pinned_to_a_conversation_on_its_page(
+    alices: Client, papers: Collection, agent: Agent, second_agent: Agent
+) -> None:
+    shelf(agent.owner, "Not for this one", agent=second_agent)
+    talk = ConversationFactory.create(agent=agent)
+    page = text(alices, "conversation", talk.pk)
+    assert "Papers" in page
+    assert "Not for this one" not in page
+    url = reverse("conversation-pin", args=[talk.pk])
+    alices.post(url, {"collection": str(papers.pk)})
+    assert [row.name for row in pins_of(talk)] == ["Papers"]
+    assert "Unpin" in text(alices, "conversation", talk.pk)
+    alices.post(reverse("conversation-unpin", args=[talk.pk]), {"collection": str(papers.pk)})
+    assert pins_of(talk) == []
+    assert alices.post(url, {"collection": "nonsense"}).status_code == 404
 
 
 # --- deletion ------------------------------------------------------------------------------------

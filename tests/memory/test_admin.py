@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from agents.models import Agent, ApiKey, AuditEvent, OwnerSettings, User
 from conversations.models import Import, Passage
+from knowledge.models import Collection
 from memory.models import (
     BulkJob,
     CorrectionTarget,
@@ -28,6 +29,7 @@ from memory.models import (
 )
 from memory.vocabulary import EntityType, Gate, State, Trigger
 from tests.factories import MONDAY, ApiKeyFactory, ConversationFactory, FactFactory, UserFactory
+from tests.knowledge.shelves import document, shelf
 from tests.memory.candidates import candidate
 
 if TYPE_CHECKING:
@@ -38,9 +40,9 @@ pytestmark = pytest.mark.django_db
 OURS = [
     model
     for model in admin.site._registry
-    if model._meta.app_label in {"agents", "conversations", "memory"}
+    if model._meta.app_label in {"agents", "conversations", "memory", "knowledge"}
 ]
-EDITABLE = {User, Agent, OwnerSettings}
+EDITABLE = {User, Agent, OwnerSettings, Collection}
 
 
 @pytest.fixture
@@ -64,6 +66,7 @@ def fill(agent: Agent, count: int) -> None:
     """One more row of each table that owners fill, `count` times."""
     owner = agent.owner
     for n in range(count):
+        document(shelf(owner, f"Papers {Collection.objects.count()}"), "Hives", "Of hives.")
         conversation = ConversationFactory.create(agent=agent)
         statement = f"The user has {Fact.objects.count()} hives."
         fact = candidate(agent, statement, conversation=conversation)

@@ -1,0 +1,184 @@
+"""The tables of the knowledge base in the admin, and repair of many documents at once."""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from agents.audit import person
+from agents.desk_admin import AuditedAdmin, ReadOnlyAdmin, signed_in
+from agents.long_lists import OwnChoices, RecentValues
+from knowledge import ingest
+from knowledge.models import (
+    Collection,
+    Document,
+    DocumentEmbedding,
+    DocumentFile,
+    DocumentPassage,
+    DocumentText,
+    PinnedCollection,
+)
+from memory.sensitive.hidden import show_hidden
+
+LISTED = 50  # of what would be deleted
+
+
+@admin.register(Collection)
+class CollectionAdmin(AuditedAdmin[Collection]):
+    """Renamed and described here; whose it is and who may search it, its owner says."""
+
+    list_display = ("name", "agent", "owner", "created_at")
+    list_filter = (("agent", OwnChoices), ("owner", OwnChoices))
+    list_select_related = ("agent", "owner")
+    search_fields = ("name",)
+    id_fields = ("pk", "agent")
+    date_hierarchy = "created_at"
+    fields = ("name", "description", "owner", "agent", "created_at")
+    readonly_fields = ("owner", "agent", "created_at")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+
+@admin.register(Document)
+class DocumentAdmin(ReadOnlyAdmin[Document]):
+    list_display = (
+        "titled",
+        "state",
+        "failure",
+        "origin",
+        "collection",
+        "owner",
+        "size",
+        "pages",
+        "passages",
+        "attempts",
+        "created_at",
+    )
+    list_filter = (
+        "state",
+        "failure",
+        "origin",
+        ("media_type", RecentValues),
+        ("collection", OwnChoices),
+        ("owner", OwnChoices),
+    )
+    list_select_related = ("collection", "owner")
+    search_fields = ("title", "file_name")
+    search_help_text = "An id (its own or its collection's), or words in its title or file name"
+    id_fields = ("pk", "collection")
+    date_hierarchy = "created_at"
+    exclude = ("token",)
+
+    @admin.display(description="title")
+    def titled(self, document: Document) -> str:
+        return show_hidden(document.title)
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        user = signed_in(request)
+        steps: dict[str, Any] = {}
+        if user.has_perm("knowledge.change_document"):
+            steps["try_again"] = (try_again, "try_again", "Try the failed ones again")
+            steps["read_again"] = (read_again, "read_again", "Read them again")
+        if user.has_perm("knowledge.delete_document"):
+            steps["erase"] = (erase, "erase", "Delete with all that was read of them")
+        return cast("dict[str, Any]", super().get_actions(request)) | steps
+
+
+def try_again(
+    model_admin: DocumentAdmin, request: HttpRequest, documents: QuerySet[Document]
+) -> None:
+    _each(request, documents, ingest.retry, "tried again", "had not failed")
+
+
+def read_again(
+    model_admin: DocumentAdmin, request: HttpRequest, documents: QuerySet[Document]
+) -> None:
+    _each(request, documents, ingest.reingest, "read again", "being read just now")
+
+
+def _each(
+    request: HttpRequest,
+    documents: QuerySet[Document],
+    step: Callable[..., bool],
+    done: str,
+    left: str,
+) -> None:
+    rows = list(documents.select_related("owner", "collection").order_by("pk"))
+    count = sum(1 for row in rows if step(document=row))
+    messages.success(request, f"{count} {done}.")
+    if count < len(rows):
+        messages.info(request, f"{len(rows) - count} {left}.")
+
+
+def erase(
+    model_admin: DocumentAdmin, request: HttpRequest, documents: QuerySet[Document]
+) -> HttpResponse | None:
+    """Asks first, with what would go; what is typed there is the number of documents."""
+    rows = list(documents.select_related("owner", "collection").order_by("pk"))
+    word = f"delete {len(rows)}"
+    if request.POST.get("word", "").strip() == word:
+        for row in rows:
+            ingest.delete(document=row, actor=person(signed_in(request)))
+        messages.success(request, f"{len(rows)} deleted.")
+        return None
+    if "word" in request.POST:
+        messages.error(request, f"Nothing was done: type “{word}” to go ahead.")
+    context = model_admin.admin_site.each_context(request) | {
+        "title": f"Delete {len(rows)} documents",
+        "word": word,
+        "chosen": [row.pk for row in rows],
+        "rows": [(show_hidden(row.title), row.owner) for row in rows[:LISTED]],
+        "more": max(len(rows) - LISTED, 0),
+        "passages": sum(row.passages for row in rows),
+        "size": sum(row.size for row in rows),
+    }
+    return render(request, "admin/knowledge/document/erase.html", context)
+
+
+@admin.register(DocumentPassage)
+class DocumentPassageAdmin(ReadOnlyAdmin[DocumentPassage]):
+    list_display = ("document", "generation", "ordinal", "kind", "page_from", "owner")
+    list_filter = ("kind",)
+    list_select_related = ("document", "owner")
+    id_fields = ("pk", "document")
+    search_fields = ("=document__pk",)
+    search_help_text = "An id: its own or its document's"
+
+
+@admin.register(DocumentText)
+class DocumentTextAdmin(ReadOnlyAdmin[DocumentText]):
+    list_display = ("document", "generation", "owner")
+    list_select_related = ("document", "owner")
+    id_fields = ("document",)
+    search_fields = ("=document__pk",)
+
+
+@admin.register(DocumentFile)
+class DocumentFileAdmin(ReadOnlyAdmin[DocumentFile]):
+    holds_text = False
+    list_display = ("document_id", "piece", "owner")
+    list_select_related = ("owner",)
+    id_fields = ("document",)
+    exclude = ("content",)
+
+
+@admin.register(DocumentEmbedding)
+class DocumentEmbeddingAdmin(ReadOnlyAdmin[DocumentEmbedding]):
+    holds_text = False
+    list_display = ("passage_id", "model", "part", "generation", "owner")
+    list_filter = (("model", RecentValues),)
+    list_select_related = ("owner",)
+    id_fields = ("passage", "document_id")
+    exclude = ("vector",)
+
+
+@admin.register(PinnedCollection)
+class PinnedCollectionAdmin(ReadOnlyAdmin[PinnedCollection]):
+    holds_text = False
+    list_display = ("collection_id", "conversation_id", "owner", "created_at")
+    list_select_related = ("owner",)
+    id_fields = ("pk", "collection", "conversation")

@@ -1,0 +1,91 @@
+"""Documents in the admin: repaired by the hundred, deleted after a word, and not read along."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission
+from django.test import Client
+from django.urls import reverse
+
+from agents.models import AuditEvent, TextAccess, User
+from knowledge.models import Collection, Document
+from knowledge.vocabulary import DocumentState
+from tests.factories import UserFactory
+from tests.knowledge.shelves import document, failed, shelf
+
+pytestmark = pytest.mark.django_db
+
+LIST = "admin:knowledge_document_changelist"
+
+
+@pytest.fixture
+def boss() -> User:
+    return UserFactory.create(username="boss", is_staff=True, is_superuser=True)
+
+
+@pytest.fixture
+def bosss(client: Client, boss: User) -> Client:
+    boss.user_permissions.add(Permission.objects.get(codename="read_others_memory"))
+    client.force_login(boss)
+    return client
+
+
+def act(client: Client, action: str, *rows: Document, **more: str) -> Any:
+    data = {"action": action, "_selected_action": [str(row.pk) for row in rows]} | more
+    return client.post(reverse(LIST), data, follow=True)
+
+
+def test_documents_are_tried_and_read_again_by_the_hundred(bosss: Client, alice: User) -> None:
+    papers = shelf(alice)
+    broken, ready = failed(papers, "Lease"), document(papers, "Bill", "Pay.")
+    told = act(bosss, "try_again", broken, ready).content.decode()
+    assert "1 tried again." in told
+    assert "1 had not failed." in told
+    broken.refresh_from_db()
+    assert broken.state == DocumentState.WAITING
+    act(bosss, "read_again", ready)
+    ready.refresh_from_db()
+    assert (ready.state, ready.generation) == (DocumentState.WAITING, 1)
+
+
+def test_what_is_deleted_is_shown_first_and_takes_a_word(
+    bosss: Client, boss: User, alice: User
+) -> None:
+    papers = shelf(alice)
+    rows = [document(papers, name, "Pay.") for name in ("Lease", "Bill")]
+    kept = document(papers, "Oven", "Press.")
+    asked = act(bosss, "erase", *rows).content.decode()
+    assert "Lease (alice)" in asked
+    assert "delete 2" in asked
+    assert "Nothing was done" in act(bosss, "erase", *rows, word="delete 3").content.decode()
+    assert Document.objects.count() == 3
+    assert "2 deleted." in act(bosss, "erase", *rows, word="delete 2").content.decode()
+    assert list(Document.objects.all()) == [kept]
+    gone = AuditEvent.objects.filter(table="knowledge_document", row_id=rows[0].pk).latest("id")
+    assert (gone.action, gone.actor) == ("delete", f"person:{boss.pk}")
+
+
+def test_a_superuser_reads_others_documents_only_by_permission_and_on_record(
+    client: Client, boss: User, alice: User
+) -> None:
+    row = document(shelf(alice), "Lease of Alice", "Pay.")
+    client.force_login(boss)
+    assert "Lease of Alice" not in client.get(reverse(LIST)).content.decode()
+    page = reverse("admin:knowledge_document_change", args=[row.pk])
+    assert "Lease of Alice" not in client.get(page, follow=True).content.decode()
+    assert not TextAccess.objects.exists()
+    boss.user_permissions.add(Permission.objects.get(codename="read_others_memory"))
+    assert "Lease of Alice" in client.get(page).content.decode()
+    assert TextAccess.objects.get().owner == alice
+
+
+def test_a_collection_is_renamed_on_record_and_stays_whose_it_is(
+    bosss: Client, boss: User, alice: User, bob: User
+) -> None:
+    papers = shelf(alice)
+    page = reverse("admin:knowledge_collection_change", args=[papers.pk])
+    bosss.post(page, {"name": "Flat", "description": "", "owner": str(bob.pk)})
+    papers = Collection.objects.get()
+    assert (papers.name, papers.owner) == ("Flat", alice)
+    told = AuditEvent.objects.filter(table="knowledge_collection").latest("id")
+    assert told.actor == f"person:{boss.pk}"
