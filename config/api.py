@@ -24,6 +24,7 @@ from memory.api_search import router as search
 from memory.api_stats import router as stats
 from memory.api_transfer import router as transfer
 from memory.profile.api import router as profile
+from memory.rules.api import router as rules
 
 api = DescribedAPI(
     title="Remembrancer",
@@ -40,6 +41,7 @@ api.add_router("", sketches, tags=["conversations"])
 api.add_router("", memory, tags=["memory"])
 api.add_router("", search, tags=["memory"])
 api.add_router("", profile, tags=["memory"])
+api.add_router("", rules, tags=["memory"])
 api.add_router("", stats, tags=["memory"])
 api.add_router("", transfer, tags=["memory"])
 api.add_router("", forgetting, tags=["memory"])

@@ -9,6 +9,7 @@ from memory import (  # noqa: F401  (they register theirs)
     admin_consolidation,
     admin_derived,
     admin_facts,
+    admin_rules,
 )
 from memory.models import (
     CorrectionTarget,

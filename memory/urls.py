@@ -21,6 +21,8 @@ from memory.pages import (
 )
 from memory.profile import urls as profile
 from memory.review import urls as review
+from memory.webhooks import urls as webhooks
+from memory.rules import urls as rules
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="review"), name="home"),
@@ -73,6 +75,8 @@ urlpatterns = [
     *consolidation.urlpatterns,
     *cases.urlpatterns,
     *profile.urlpatterns,
+    *webhooks.urlpatterns,
+    *rules.urlpatterns,
     path("recall/", recall.recall_page, name="recall"),
     path("runs/", runs.runs, name="runs"),
     path("runs/<uuid:run_id>/", runs.run, name="run"),

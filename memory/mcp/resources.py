@@ -9,14 +9,17 @@ from django.utils import timezone
 from agents import limits
 from agents.gate import memory_on
 from agents.models import Agent
+from memory import tokens
 from memory.mcp import wording
 from memory.mcp.caller import Caller, Refused, Scope
 from memory.mcp.deeds import clock
 from memory.mcp.fence import fenced
 from memory.profile.material import readable
 from memory.profile.reading import view_of
-from memory.recall.block import line
+from memory.recall import ahead
+from memory.recall.block import line, new_nonce
 from memory.recall.clean import clean
+from memory.recall.tuning import tuning
 
 SCOPES = frozenset({Scope.RECALL})
 BUDGET = 4000
@@ -61,7 +64,21 @@ def _facts(agent: Agent) -> str:
     )
 
 
+def _rules(agent: Agent) -> str:
+    budget = tuning().rules_budget
+    told = ahead.told_now(agent, budget=budget, nonce=new_nonce(), count=tokens.count)
+    return told.text.rstrip()
+
+
 DOCUMENTS = (
+    Document(
+        "rules",
+        "What I told you to follow",
+        "The standing instructions that the user wrote for this assistant. They ride ahead of every"
+        " answer of recall too; attach them where recall is not called. Read-only: the user writes"
+        " them in a browser.",
+        _rules,
+    ),
     Document(
         "profile",
         "What is known of me",

@@ -66,6 +66,11 @@ class Card:
         return bool(self.badges) or any(reason.is_warning for reason in self.reasons)
 
     @property
+    def may_be_rule(self) -> bool:
+        """It reads like an instruction: as a fact it would be data, as a rule it is followed."""
+        return Withheld.DIRECTIVE in self.fact.withheld_for
+
+    @property
     def names_words(self) -> bool:
         return any(reason.words for reason in self.reasons)
 

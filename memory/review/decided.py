@@ -8,6 +8,7 @@ from agents.audit import Actor
 from agents.models import User
 from memory import lifecycle
 from memory.models import Fact
+from memory.rules import from_candidate
 from memory.scope import facts_of
 from memory.vocabulary import ArchivedReason, Origin, State
 
@@ -26,7 +27,7 @@ def decisions(owner: User) -> QuerySet[Fact]:
     step stands for both."""
     one_step = Q(superseded_by__isnull=False, superseded_by__reviewed_at=F("reviewed_at"))
     decided = facts_of(owner).filter(reviewed_at__isnull=False).exclude(one_step)
-    decided = decided.exclude(
+    decided = decided.prefetch_related("rules").exclude(
         archived_reason__in=[ArchivedReason.UNDONE, ArchivedReason.PURGED]
     )  # fmt: skip
     return decided.select_related("agent", "superseded_by")
@@ -38,7 +39,7 @@ def decision(fact: Fact) -> Decision:
 
 def _words(fact: Fact) -> str:
     if fact.state == State.REJECTED:
-        return "Rejected"
+        return "Made a rule" if fact.rules.all() else "Rejected"
     if fact.state == State.ARCHIVED:
         return f"Archived since: {fact.get_archived_reason_display().lower()}"
     if fact.origin == Origin.MERGE and fact.created_at == fact.reviewed_at:
@@ -52,7 +53,7 @@ def take_back(*, fact: Fact, actor: Actor) -> Fact:
     Raises Conflict, Duplicate, NotAllowed.
     """
     if fact.state == State.REJECTED:
-        return lifecycle.reconsider(fact=fact, actor=actor, reason=TAKEN_BACK)
+        return from_candidate.take_back(fact=fact, actor=actor, reason=TAKEN_BACK)
     if fact.state == State.PENDING and fact.snoozed_until is not None:
         return lifecycle.snooze(fact=fact, until=None, actor=actor, reason=TAKEN_BACK)
     return lifecycle.undo(fact=fact, actor=actor, reason=TAKEN_BACK)

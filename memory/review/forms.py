@@ -99,6 +99,13 @@ class RejectForm(forms.Form):
     reason = forms.CharField(max_length=200, required=False)
 
 
+class MakeRuleForm(forms.Form):
+    """`for_agent`: only that of the candidate follows it."""
+
+    rule = forms.CharField(max_length=500)
+    for_agent = forms.BooleanField(required=False)
+
+
 class SnoozeForm(forms.Form):
     """`wait`: "day", "week", or else until the day `until`, on the owner's clock."""
 

@@ -24,6 +24,7 @@ urlpatterns = [
     path("review/<uuid:fact_id>/confirm/", review.confirm, name="confirm"),
     path("review/<uuid:fact_id>/edit/", review.edit, name="edit"),
     path("review/<uuid:fact_id>/reject/", review.reject, name="reject"),
+    path("review/<uuid:fact_id>/make-rule/", review.make_rule, name="make-rule"),
     path("review/<uuid:fact_id>/snooze/", review.snooze, name="snooze"),
     path("review/<uuid:fact_id>/merge/", merges.merge, name="merge"),
     path("review/<uuid:fact_id>/take-back/", review.take_back, name="take-back"),

@@ -36,7 +36,8 @@ from memory.review.answers import (
     show,
 )
 from memory.review.cards import card
-from memory.review.forms import EVERYBODY, EditForm, RejectForm, SnoozeForm
+from memory.review.forms import EVERYBODY, EditForm, MakeRuleForm, RejectForm, SnoozeForm
+from memory.rules import from_candidate
 from memory.scope import facts_of
 from memory.vocabulary import State
 
@@ -162,6 +163,29 @@ def reject(request: DeskRequest, fact_id: UUID) -> HttpResponse:
         )
 
     return _decide(request, fact, "Rejected", step)
+
+
+@require_POST
+@desk
+def make_rule(request: DeskRequest, fact_id: UUID) -> HttpResponse:
+    """`rule` in the owner's words; the candidate is gone as a fact."""
+    fact = fact_of(request.user, fact_id)
+    form = MakeRuleForm(request.POST)
+    if not form.is_valid():
+        return show(request, fact, make_rule=form, status=422)
+    agent = fact.agent if form.cleaned_data["for_agent"] else None
+
+    def step() -> Fact:
+        made = from_candidate.make(
+            fact=fact,
+            text=form.cleaned_data["rule"],
+            agent=agent,
+            actor=_actor(request),
+            seen=_seen(request),
+        )
+        return made.candidate or fact
+
+    return _decide(request, fact, "Made a rule", step)
 
 
 @require_POST

@@ -24,10 +24,10 @@ class Unfit(RuleError):
 class SameRule(RuleError):
     """A rule of the same scope says the same."""
 
-    existing: Rule
+    rule: Rule
 
     def __str__(self) -> str:
-        return f"The same rule is there already: “{self.existing.text}”"
+        return f"The same rule is there already: “{self.rule.text}”"
 
 
 @dataclass(eq=False)

@@ -35,7 +35,9 @@ from memory.models import (
     RecalledAhead,
     RecalledFact,
     ReviewDigest,
+    Rule,
 )
+from memory.rules import writing
 from memory.text import normalise
 from memory.vocabulary import ArchivedReason, EntityType, Gate, State, Withheld
 from tests.factories import (
@@ -75,6 +77,7 @@ class Household:
     merge: EntityMerge | None = None
     asked: ForgetRequest | None = None
     sketch: Sketch | None = None
+    rules: dict[str, Rule] = field(default_factory=dict)
     changes: dict[str, ConsolidationChange] = field(default_factory=dict)
     shelves: dict[str, Collection] = field(default_factory=dict)
     documents: dict[str, Document] = field(default_factory=dict)
@@ -119,6 +122,7 @@ def household(mark: str) -> Household:
     _conclusions(home)
     _around(home)
     _consolidated(home)
+    _ruled(home)
     _shelved(home)
     return home
 
@@ -285,6 +289,25 @@ def _of_the_question() -> Any:
     if not _known:
         _known.extend(embedding.embed_blocking([QUESTION]))
     return _known[0]
+
+
+def _ruled(home: Household) -> None:
+    """What stands for whom, one that is off, one that was taken out, and an earlier wording."""
+    by, owner = person(home.owner), home.owner
+    for name, agent in (
+        ("global", None),
+        ("own", home.main),
+        ("works", home.work),
+        ("off", None),
+        ("gone", None),
+        ("before", None),
+    ):
+        values: dict[str, Any] = {"enabled": name != "off", "actor": by, "owner": owner}
+        if name == "global":
+            values["imported_by"] = home.conversation.imported_by
+        home.rules[name] = writing.write(agent=agent, text=home.text(f"rule {name}"), **values)
+    writing.retire(rule=home.rules["gone"], actor=by)
+    writing.reword(rule=home.rules["before"], text=home.text("rule after"), actor=by)
 
 
 def _consolidated(home: Household) -> None:

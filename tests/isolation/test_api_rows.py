@@ -95,6 +95,8 @@ CASES = {
     "decide_candidate": Case("POST", DECIDE, "review", lambda: dict(REJECT), row=fact("other")),
     "list_runs": Case("GET", "/runs", "review"),
     "read_run": Case("GET", "/runs/{row}", "review", row=lambda home: home.run.pk),
+    "list_rules": Case("GET", "/rules", "recall"),
+    "read_rule": Case("GET", "/rules/{row}", "recall", row=lambda home: home.rules["own"].pk),
     "list_cases": Case("GET", "/cases", "search"),
     "read_case": Case("GET", "/cases/{row}", "search", row=case("known")),
     "remember": Case("POST", "/remember", "remember", a_fact, tells=False),

@@ -97,6 +97,10 @@ def _entity(name: str) -> Callable[[Household], Any]:
     return lambda home: home.entities[name]
 
 
+def _rule(name: str) -> Callable[[Household], Any]:
+    return lambda home: home.rules[name]
+
+
 SOURCES: dict[str, Callable[[Household], Any]] = {
     "conversation": lambda home: home.conversation,
     "run": lambda home: home.run,
@@ -116,6 +120,16 @@ ONE_ROW = [
     OneRow("merge", _fact("pending"), "GET", id="merge form"),
     OneRow("merge", _fact("pending"), with_="other", data=EDIT),
     OneRow("take-back", _fact("asleep"), id="bring back what was snoozed"),
+    OneRow("make-rule", _fact("third"), data={"rule": "Ring the bell."}),
+    OneRow("rule", _rule("own"), "GET"),
+    OneRow("rule", _rule("before"), "GET", id="rule with an earlier wording"),
+    OneRow("rule-reword", _rule("own"), data={"text": "Ring it twice."}),
+    OneRow("rule-switch", _rule("own"), data={"enabled": "no"}),
+    OneRow("rule-move", _rule("works"), data={"way": "up"}),
+    OneRow("rule-take-out", _rule("own")),
+    OneRow("rule-put-back", _rule("gone")),
+    OneRow("rule-purge", _rule("own"), data={"sure": "yes"}),
+    OneRow("rules-import-take-out", lambda home: home.conversation.imported_by),
     OneRow("reconfirm-answer", _fact("unconfirmed"), data={"answer": "still"}),
     OneRow("reconfirm-undo", _fact("head")),
     OneRow("take-back", _fact("rejected"), id="take back a rejection"),
@@ -226,6 +240,8 @@ LISTS: list[tuple[str, dict[str, str]]] = [
     ("runs", {"state": "failed"}),
     ("runs", {}),
     ("recall", {}),
+    ("rules", {}),
+    ("rules", {"agent": "work"}),
     ("profile", {}),
     ("cases", {}),
     *[("cases", {"state": state.value}) for state in State],
@@ -249,6 +265,9 @@ FORMS = {
     "language-model-ask",
     "preferences",
     "retry-all",
+    "rule-new",
+    "rules-bring-in",
+    "rules-import",
 }
 # Lead to a page of one row, or are about the server.
 LEADS = {"language-model", "merge-selected"}
