@@ -21,14 +21,17 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 DESK, PHONE = {"width": 1100, "height": 800}, {"width": 360, "height": 740}
 CHARTS_FIT = "[...document.querySelectorAll('canvas')].every(c => c.clientWidth <= innerWidth)"
-FORMS = ("assistant-new", "fact-new", "language-model")
+FORMS = ("assistant-new", "collection-new", "fact-new", "language-model")
 # Their colours are seen in the dark too.
-DARK = {"review", "fact", "facts", "dashboard", "settings", "run", "recall", "conversation"}
+DARK = {
+    "review", "fact", "facts", "dashboard", "settings", "run", "recall", "conversation",
+    "collection", "document",
+}  # fmt: skip
 
 
 def addresses(home: Household) -> Iterator[tuple[str, str]]:
-    """Of each kind of page one; parts of pages stand in those."""
-    seen = {"around", "candidate"}
+    """Of each kind of page one; parts of pages stand in those, and a download is none."""
+    seen = {"around", "candidate", "document-original"}
     for case in ONE_ROW:
         if case.method == "GET" and case.name not in seen:
             seen.add(case.name)
