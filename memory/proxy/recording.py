@@ -61,9 +61,14 @@ def finish(*, exchange: Exchange, answer: Answer, told: Recall | None) -> None:
     goes on with comes with its next turn.
     """
     try:
-        conversation = _store(exchange, answer) if exchange.kept and answer.whole else None
+        stored = _store(exchange, answer, told) if exchange.kept and answer.whole else None
         if told is not None:
-            recalled.told(recall=told, talk=exchange.talk, conversation=conversation)
+            recalled.told(
+                recall=told,
+                talk=exchange.talk,
+                conversation=stored,
+                noted=stored is not None,
+            )
     except MemoryOff:
         pass
     except (ingest.BadMessage, ingest.Refused) as error:
@@ -72,7 +77,8 @@ def finish(*, exchange: Exchange, answer: Answer, told: Recall | None) -> None:
         log.error("a chat was not kept (%s)", type(error).__qualname__)
 
 
-def _store(exchange: Exchange, answer: Answer) -> Conversation | None:
+def _store(exchange: Exchange, answer: Answer, told: Recall | None) -> Conversation | None:
+    """With what rode along, in one transaction: no answer is stored whose echoes nobody knows."""
     said = exchange.said
     if answer.text.strip():
         said = (*said, Turn(ASSISTANT, answer.text))
@@ -87,6 +93,9 @@ def _store(exchange: Exchange, answer: Answer) -> Conversation | None:
         messages = _messages(exchange, place)
         if messages:
             ingest.store_messages(into=place.into, messages=messages)
+        if told is not None and told.items:
+            ids = [item.fact.pk for item in told.items]
+            recalled.note(conversation=place.conversation, fact_ids=ids, now=timezone.now())
     return place.conversation
 
 

@@ -58,9 +58,11 @@ def told(
     talk: Talk | None,
     conversation: Conversation | None,
     now: datetime | None = None,
+    noted: bool = False,
 ) -> None:
     """Remembers what an assistant was told where, and has the worker count it. `conversation` is
-    the talk's, if it has begun. What recall tells of an earlier day counts as no use of it.
+    the talk's, if it has begun; `noted`, if it is remembered for it already. What recall tells of
+    an earlier day counts as no use of it.
 
     The first is one statement of ids in the request, because the gate against recalled echoes must
     not depend on a broker; the second is a mere counter, and its hint may be lost.
@@ -71,7 +73,9 @@ def told(
     if not ids:
         return
     now = now or timezone.now()
-    if conversation is not None:
+    if noted:
+        pass
+    elif conversation is not None:
         remember(conversation=conversation, fact_ids=ids, now=now)
     elif talk is not None:
         remember_ahead(talk=talk, fact_ids=ids, now=now)
@@ -80,10 +84,14 @@ def told(
 
 
 def remember(*, conversation: Conversation, fact_ids: Sequence[UUID], now: datetime) -> None:
-    """In one order of rows, so that two recalls into one conversation can't lock each other out.
+    """A crash of the database may take the last half second; a reply may not wait for the disk."""
+    with _without_waiting_for_the_disk():
+        note(conversation=conversation, fact_ids=fact_ids, now=now)
 
-    A crash of the database may take the last half second; a reply may not wait for the disk.
-    """
+
+def note(*, conversation: Conversation, fact_ids: Sequence[UUID], now: datetime) -> None:
+    """In the caller's transaction. In one order of rows, so that two recalls into one conversation
+    can't lock each other out."""
     rows = [
         RecalledFact(
             owner_id=conversation.owner_id,
@@ -93,13 +101,12 @@ def remember(*, conversation: Conversation, fact_ids: Sequence[UUID], now: datet
         )
         for fact_id in sorted(fact_ids)
     ]
-    with _without_waiting_for_the_disk():
-        RecalledFact.objects.bulk_create(
-            rows,
-            update_conflicts=True,
-            unique_fields=["conversation", "fact", "owner"],
-            update_fields=["recalled_at"],
-        )
+    RecalledFact.objects.bulk_create(
+        rows,
+        update_conflicts=True,
+        unique_fields=["conversation", "fact", "owner"],
+        update_fields=["recalled_at"],
+    )
 
 
 def remember_ahead(*, talk: Talk, fact_ids: Sequence[UUID], now: datetime) -> None:

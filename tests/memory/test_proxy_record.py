@@ -11,6 +11,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from agents.models import Agent
 from conversations.models import Conversation, Message
+from memory.models import RecalledFact
 from memory.vocabulary import ArchivedReason, State
 from tests.factories import ApiKeyFactory
 from tests.memory.proxying import (
@@ -129,6 +130,21 @@ def test_the_block_is_never_kept_as_the_users_words(chat: Chat, agent: Agent) ->
     chat.say("where do I live", "In Kallio.", NAMED)
     assert "<memory" in chat.upstream.last.text
     assert texts() == ["where do I live", "In Kallio."]
+
+
+def test_what_was_told_is_known_as_soon_as_the_exchange_is(
+    chat: Chat, agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that dies between the two would let the echo in the answer count as news."""
+    (fact,) = known(agent, "The user's home is in the Kallio district of Helsinki.")
+
+    def dies(**_: Any) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr("memory.proxy.recording.recalled.told", dies)
+    chat.say("where do I live", "In Kallio.", NAMED)
+    assert texts() == ["where do I live", "In Kallio."]
+    assert [told.fact for told in RecalledFact.objects.all()] == [fact]
 
 
 def test_two_clients_of_one_owner_and_two_names_stay_apart(
