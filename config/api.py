@@ -13,6 +13,9 @@ from config.openapi import DescribedAPI
 from config.strictness import exactly
 from conversations.api import router as conversations
 from conversations.sketches.api import router as sketches
+from knowledge.api import router as collections
+from knowledge.api_documents import router as documents
+from knowledge.api_search import router as knowledge
 from memory.api import router as memory
 from memory.api_candidates import router as candidates
 from memory.api_cases import router as cases
@@ -23,6 +26,7 @@ from memory.api_runs import router as runs
 from memory.api_search import router as search
 from memory.api_stats import router as stats
 from memory.api_transfer import router as transfer
+from memory.api_webhooks import router as webhooks
 from memory.profile.api import router as profile
 from memory.rules.api import router as rules
 
@@ -50,4 +54,8 @@ api.add_router("", facts, tags=["facts"])
 api.add_router("", candidates, tags=["candidates"])
 api.add_router("", runs, tags=["runs"])
 api.add_router("", cases, tags=["cases"])
+api.add_router("", collections, tags=["knowledge"])
+api.add_router("", documents, tags=["knowledge"])
+api.add_router("", knowledge, tags=["knowledge"])
+api.add_router("", webhooks, tags=["webhooks"])
 api.add_router("", accounts, tags=["agents, keys and settings"])

@@ -45,5 +45,11 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "change_agent": {"name": "Work and travel"},
     "add_key": {"name": "Laptop", "scopes": ["recall", "ingest"], "agent": "main"},
     "rotate_key": {"overlap_hours": 24},
+    "add_webhook": {
+        "address": "https://hooks.example.org/memory",
+        "events": ["candidate.waiting", "fact.purged"],
+    },
+    "change_webhook": {"enabled": False},
+    "renew_webhook_secret": {"overlap_hours": 24},
     "change_settings": {"time_zone": "Europe/Oslo", "recall_budget": 1200},
 }

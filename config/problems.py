@@ -22,6 +22,8 @@ from conversations import ingest, reading
 from conversations.schemas import place_of
 from conversations.sketches import reading as sketches
 from conversations.sketches import writing
+from knowledge import collections as shelves
+from knowledge import ingest as documents
 from memory import lifecycle, remember
 from memory.api_schemas import BadValidity, FactOut
 from memory.cited import NoSuchMessage
@@ -31,6 +33,7 @@ from memory.purge.selection import BadSelection
 from memory.recall import as_of
 from memory.transfer.reading import BadFile
 from memory.vocabulary import State
+from memory.webhooks.keeping import HookRefused
 
 PROBLEM_TYPE = "application/problem+json"
 
@@ -50,8 +53,11 @@ PROBLEMS: tuple[tuple[type[Exception], int, str], ...] = (
     (accounts.NotForKey, 403, "not_allowed"),
     (accounts.Unfit, 422, "invalid"),
     (KeyRefused, 422, "invalid"),
+    (HookRefused, 422, "invalid"),
     (Overtaken, 409, "conflict"),
     (Outdated, 409, "stale"),
+    (shelves.Overtaken, 409, "conflict"),
+    (documents.Refused, 422, "refused"),
     (gate.MemoryOff, 403, "memory_off"),
     (ingest.BadMessage, 422, "invalid"),
     (reading.BadCursor, 422, "invalid"),

@@ -21,6 +21,8 @@ from memory.models import (
     ProfileSentence,
     Reflection,
     ReviewDigest,
+    Webhook,
+    WebhookDelivery,
 )
 
 
@@ -171,3 +173,20 @@ class BulkItemAdmin(ReadOnlyAdmin[BulkItem]):
     list_display = ("fact_id", "job", "seen", "outcome", "why", "owner")
     list_filter = ("outcome",)
     list_select_related = ("job", "owner")
+
+
+@admin.register(Webhook)
+class WebhookAdmin(ReadOnlyAdmin[Webhook]):
+    holds_text = False
+    list_display = ("pk", "owner", "agent", "enabled", "stopped", "failing_since", "created_at")
+    list_filter = ("enabled", "stopped", ("agent", OwnChoices))
+    list_select_related = ("owner", "agent")
+
+
+@admin.register(WebhookDelivery)
+class WebhookDeliveryAdmin(ReadOnlyAdmin[WebhookDelivery]):
+    holds_text = False
+    id_fields = ("pk", "webhook", "fact")
+    list_display = ("created_at", "event", "state", "attempts", "status", "webhook_id", "owner")
+    list_filter = ("state", "event")
+    list_select_related = ("owner",)

@@ -15,10 +15,12 @@ from memory.tasks_consolidation import consolidate_owner, sweep_consolidation
 from memory.tasks_digest import mail_digests
 from memory.tasks_embedding import embed_facts, embed_missing
 from memory.tasks_recall import count_recalled
+from memory.tasks_webhooks import deliver_webhook, sweep_webhooks
 
 __all__ = [
     "consolidate_owner",
     "count_recalled",
+    "deliver_webhook",
     "embed_facts",
     "embed_missing",
     "extract_conversation",
@@ -26,6 +28,7 @@ __all__ = [
     "sweep",
     "sweep_bulk",
     "sweep_consolidation",
+    "sweep_webhooks",
     "work_at_bulk",
 ]
 

@@ -118,3 +118,9 @@ def _is_public(machine: Machine) -> bool:
 def _is_opened(machine: Machine) -> bool:
     opened: list[IPv4Network | IPv6Network] = settings.OUTBOUND_NETWORKS
     return any(machine in network for network in opened)
+
+
+def look(address: str) -> None:
+    """Whether it could be asked at this moment, for whoever types it in. Raises Refused."""
+    url = check(address)
+    machines(url.raw_host.decode("ascii"), port_of(url))

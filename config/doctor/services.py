@@ -15,6 +15,7 @@ from pydantic import BaseModel
 
 from config.doctor.values import Finding, note, ok, some, trouble
 from memory import embedding, heartbeat, llm, reembed
+from memory.models import Webhook
 
 SCARCE, TOO_LITTLE = 2_000_000_000, 500_000_000
 PATIENCE = 10
@@ -52,6 +53,18 @@ def with_database() -> Iterator[Finding]:
     yield embedding_model()
     yield beat()
     yield stuck()
+    yield webhooks()
+
+
+def webhooks() -> Finding:
+    stopped = Webhook.objects.exclude(stopped="").count()
+    if stopped:
+        return note(
+            "webhooks",
+            f"{stopped} were switched off because nothing got through.",
+            "Their owners can switch them on again (Settings, Webhooks) once the receivers answer.",
+        )
+    return ok("webhooks", f"{Webhook.objects.filter(enabled=True).count()} are on.")
 
 
 def embedding_model() -> Finding:

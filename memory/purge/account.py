@@ -7,7 +7,7 @@ from agents.access import agents_of, keys_of
 from agents.audit import Actor, acting
 from agents.models import OwnerSettings, SignInToken, User
 from memory.lifecycle import NotAllowed
-from memory.models import ReviewDigest
+from memory.models import ReviewDigest, Webhook
 from memory.purge.execute import Tell, purge, purge_names, say_nothing
 from memory.purge.selection import chosen
 
@@ -23,7 +23,9 @@ def close_account(*, owner: User, actor: Actor, tell: Tell = say_nothing) -> Cou
     erased = purge(selection=chosen(owner=owner, everything=True), actor=actor, tell=tell)
     with acting(actor, "account closed"):
         _take_names_away(owner)
-        purge_names(owner=owner, actor=actor)
+        hooks = list(Webhook.objects.filter(owner=owner).values_list("pk", flat=True))
+        Webhook.objects.filter(owner=owner).delete()
+        purge_names(owner=owner, actor=actor, more=hooks)
     return erased
 
 

@@ -200,11 +200,12 @@ def _call(owner: User, actor: Actor, *values: Sequence[UUID] | Sequence[str]) ->
     return dict(json.loads(erased))
 
 
-def purge_names(*, owner: User, actor: Actor) -> None:
-    """What the trail tells of the names of an account's agents and keys."""
+def purge_names(*, owner: User, actor: Actor, more: Iterable[UUID] = ()) -> None:
+    """What the trail tells of the names of an account's agents and keys, and of `more` rows."""
     named = [
         *agents_of(owner).values_list("pk", flat=True),
         *keys_of(owner).values_list("pk", flat=True),
+        *more,
     ]
     with transition(owner, actor, "account closed"):
         _call(owner, actor, (), (), (), named, ())

@@ -36,6 +36,8 @@ from memory.models import (
     RecalledFact,
     ReviewDigest,
     Rule,
+    Webhook,
+    WebhookDelivery,
 )
 from memory.rules import writing
 from memory.text import normalise
@@ -81,6 +83,8 @@ class Household:
     changes: dict[str, ConsolidationChange] = field(default_factory=dict)
     shelves: dict[str, Collection] = field(default_factory=dict)
     documents: dict[str, Document] = field(default_factory=dict)
+    hook: Webhook | None = None
+    told: WebhookDelivery | None = None
 
     def text(self, what: str) -> str:
         return f"{self.mark} {SHARED} {what}"
@@ -124,7 +128,18 @@ def household(mark: str) -> Household:
     _consolidated(home)
     _ruled(home)
     _shelved(home)
+    _hooked(home)
     return home
+
+
+def _hooked(home: Household) -> None:
+    """A hook of one assistant, and what it was told once."""
+    values: dict[str, Any] = {"owner": home.owner, "agent": home.main, "events": ["fact.purged"]}
+    home.hook = Webhook.objects.create(**values, address=f"https://93.184.215.14/{home.mark}")
+    home.told = WebhookDelivery.objects.create(
+        owner=home.owner, webhook=home.hook, event="ping", state="failed", attempts=8,
+        next_attempt_at=None,
+    )  # fmt: skip
 
 
 def _said(home: Household, talk: Conversation) -> None:

@@ -8,6 +8,8 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
+from uuid import uuid4
 
 import pytest
 from django.test import Client
@@ -15,8 +17,10 @@ from django.test import Client
 from agents.audit import person
 from agents.models import Agent, ApiKey, User
 from conversations.models import Message
+from knowledge.models import Collection, Document, DocumentPassage
+from knowledge.pins import pin
 from memory.models import Case as Exchange
-from memory.models import DroppedCandidate, Evidence, ExtractionRun, Fact
+from memory.models import DroppedCandidate, Evidence, ExtractionRun, Fact, Webhook
 from tests.factories import (
     ApiKeyFactory,
     CaseFactory,
@@ -25,19 +29,20 @@ from tests.factories import (
     IssuedKey,
     MessageFactory,
 )
-from tests.isolation.household import Household
+from tests.isolation.household import SHARED, Household
+from tests.knowledge.shelves import document, shelf
 from tests.memory.candidates import a_run
 
 API = "/api/v1"
 NOWHERE = "0190c0de-0000-7000-8000-000000000000"
 ALL: list[str] = list(ApiKey.Scope.values)
-GOOD = {200, 201, 202}
+GOOD = {200, 201, 202, 204}
 
 
 @dataclass(frozen=True)
 class Case:
     """`row` finds the row's id in a household; none where the operation names no row. `tells`: the
-    mark of whose it is comes back."""
+    mark of whose it is comes back. `query`: it has no body for all else to stand in, or a file."""
 
     method: str
     path: str
@@ -46,6 +51,7 @@ class Case:
     row: Callable[[Household], Any] | None = None
     agents: bool = True
     tells: bool = True
+    query: dict[str, str] | None = None
 
     def ask(self, key: IssuedKey, row: Any = None, agent: str | None = None) -> Any:
         client = Client(headers={"authorization": f"Bearer {key.plaintext}"})
@@ -54,9 +60,11 @@ class Case:
     def send(self, client: Client, row: Any = None, agent: str | None = None) -> Any:
         path = API + self.path.format(row=row)
         named = {"agent": agent} if agent is not None and self.agents else {}
-        if self.body is None:
+        if self.body is None and self.query is None:
             return client.get(path, named)
-        body = json.dumps(self.body() | named)
+        if self.query is not None:
+            path, named = f"{path}?{urlencode(self.query | named)}", {}
+        body = json.dumps((self.body() if self.body else {}) | named)
         return client.generic(self.method, path, body, content_type="application/json")
 
     def of(self, home: Household) -> Any:
@@ -71,16 +79,53 @@ def case(name: str) -> Callable[[Household], Any]:
     return lambda home: home.cases[name].pk
 
 
+def hook(home: Household) -> Any:
+    assert home.hook is not None
+    return home.hook.pk
+
+
+def told(home: Household) -> Any:
+    assert home.told is not None
+    return home.told.pk
+
+
+def own_shelf(home: Household) -> Collection:
+    """One that only her main agent reads."""
+    own = {"owner": home.owner, "agent": home.main, "name": home.text("own shelf")}
+    return Collection.objects.get_or_create(**own)[0]
+
+
+def own_document(home: Household) -> Document:
+    title = home.text("own document")
+    known = Document.objects.filter(owner=home.owner, title=title).first()
+    return known or document(own_shelf(home), title, "Clay.", home.text("passage own."))
+
+
+def own_passage(home: Household) -> Any:
+    rows = DocumentPassage.objects.filter(document=own_document(home))
+    return rows.get(ordinal=0).pk
+
+
+def pinned(home: Household) -> Any:
+    pin(conversation=home.conversation, collection=own_shelf(home))
+    return own_shelf(home).pk
+
+
 def a_fact() -> dict[str, Any]:
     return {"statement": "The user has a kiln."}
 
 
+KB, PINS = "/knowledge", "/conversations/trip/collections"
+SHELF, DOCUMENT = f"{KB}/collections/{{row}}", f"{KB}/documents/{{row}}"
 FACT, CANDIDATE = "/facts/{row}", "/candidates/{row}"
 DECIDE = f"{CANDIDATE}/decide"
+HOOK = "/webhooks/{row}"
+DELIVERY = "/webhooks/deliveries/{row}"
 REJECT = {"decision": "reject"}
 
 CASES = {
     "list_facts": Case("GET", "/facts", "search"),
+    "search_facts": Case("POST", "/facts/search", "search", dict),
     "add_fact": Case("POST", "/facts", "review", a_fact, tells=False),
     "read_fact": Case("GET", FACT, "search", row=fact("active")),
     "read_fact_history": Case("GET", f"{FACT}/history", "review", row=fact("active")),
@@ -129,6 +174,98 @@ CASES = {
     ),
     "revoke_key": Case(
         "POST", "/keys/{row}/revoke", "admin", dict, row=lambda home: home.key.pk, agents=False
+    ),
+    "list_webhooks": Case("GET", "/webhooks", "admin", agents=False),
+    "add_webhook": Case(
+        "POST",
+        "/webhooks",
+        "admin",
+        lambda: {"address": "https://93.184.215.14/", "events": ["fact.purged"]},
+        agents=False,
+        tells=False,
+    ),
+    "read_webhook": Case("GET", HOOK, "admin", row=hook, agents=False),
+    "change_webhook": Case("PATCH", HOOK, "admin", dict, row=hook, agents=False),
+    "remove_webhook": Case(
+        "DELETE",
+        HOOK,
+        "admin",
+        row=lambda home: (
+            Webhook.objects.create(
+                owner=home.owner, agent=home.main, address="https://x/", events=["fact.purged"]
+            ).pk
+        ),
+        agents=False,
+        tells=False,
+        query={},
+    ),
+    "renew_webhook_secret": Case("POST", f"{HOOK}/secret", "admin", dict, row=hook, agents=False),
+    "test_webhook": Case(
+        "POST", f"{HOOK}/test", "admin", dict, row=hook, agents=False, tells=False
+    ),
+    "list_deliveries": Case(
+        "GET", f"{HOOK}/deliveries", "admin", row=hook, agents=False, tells=False
+    ),
+    "read_delivery": Case("GET", DELIVERY, "admin", row=told, agents=False, tells=False),
+    "send_delivery_again": Case(
+        "POST", f"{DELIVERY}/send", "admin", dict, row=told, agents=False, tells=False
+    ),
+    "list_collections": Case("GET", f"{KB}/collections", "search"),
+    "read_collection": Case("GET", SHELF, "search", row=lambda home: own_shelf(home).pk),
+    "add_collection": Case(
+        "POST", f"{KB}/collections", "ingest", lambda: {"name": f"New {uuid4()}"}, tells=False
+    ),
+    "change_collection": Case("PATCH", SHELF, "ingest", dict, row=lambda home: own_shelf(home).pk),
+    "delete_collection": Case(
+        "DELETE",
+        SHELF,
+        "review",
+        row=lambda home: shelf(home.owner, f"Gone {uuid4()}", home.main).pk,
+        tells=False,
+        query={},
+    ),
+    "add_document_file": Case(
+        "POST",
+        f"{SHELF}/files",
+        "ingest",
+        row=lambda home: own_shelf(home).pk,
+        tells=False,
+        query={"name": "new.txt"},
+    ),
+    "add_document": Case(
+        "POST",
+        f"{SHELF}/documents",
+        "ingest",
+        lambda: {"title": "New", "text": "Clay."},
+        row=lambda home: own_shelf(home).pk,
+        tells=False,
+    ),
+    "list_documents": Case("GET", f"{KB}/documents", "search"),
+    "read_document": Case("GET", DOCUMENT, "search", row=lambda home: own_document(home).pk),
+    "read_document_text": Case(
+        "GET", f"{DOCUMENT}/text", "search", row=lambda home: own_document(home).pk
+    ),
+    "delete_document": Case(
+        "DELETE",
+        DOCUMENT,
+        "review",
+        row=lambda home: document(own_shelf(home), f"Gone {uuid4()}").pk,
+        tells=False,
+        query={},
+    ),
+    "reingest_document": Case(
+        "POST", f"{DOCUMENT}/reingest", "ingest", dict, row=lambda home: own_document(home).pk
+    ),
+    "retry_document": Case(
+        "POST", f"{DOCUMENT}/retry", "ingest", dict, row=lambda home: own_document(home).pk
+    ),
+    "search_kb": Case("POST", f"{KB}/search", "search", lambda: {"query": SHARED}),
+    "read_kb": Case("GET", f"{KB}/passages/{{row}}", "search", row=own_passage),
+    "pin_collection": Case(
+        "PUT", f"{PINS}/{{row}}", "ingest", dict, row=lambda home: own_shelf(home).pk
+    ),
+    "unpin_collection": Case(
+        "DELETE", f"{PINS}/{{row}}", "ingest", row=pinned, tells=False, query={}
     ),
     "read_settings": Case("GET", "/settings", "admin", agents=False, tells=False),
     "change_settings": Case("PATCH", "/settings", "admin", dict, agents=False, tells=False),

@@ -55,6 +55,8 @@ from memory.models import (
     RecalledFact,
     Reflection,
     Rule,
+    Webhook,
+    WebhookDelivery,
 )
 from memory.vocabulary import EntityType, Gate, State, Trigger
 from tests.factories import (
@@ -117,7 +119,14 @@ def a_row_of_everything(owner: User) -> World:
             **mine, agent=agent, text="Be brief.", text_hash="0" * 64, place=1, origin="import",
             author=owner, candidate=old, imported_by=imported,
         )  # fmt: skip
+    hook = Webhook.objects.create(
+        **mine, agent=agent, address="https://hooks.example/", events=["fact.purged"]
+    )
     rows: list[models.Model] = [
+        hook,
+        WebhookDelivery.objects.create(
+            **mine, webhook=hook, event="fact.superseded", fact=old, successor=head
+        ),
         rule, collection, document, piece,
         DocumentFile.objects.create(**mine, document=document, piece=0, content=b"clay"),
         DocumentText.objects.create(**mine, document=document, generation=1, markdown="clay"),

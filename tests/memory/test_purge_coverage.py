@@ -11,10 +11,10 @@ pytestmark = pytest.mark.django_db
 PLAIN = listed(
     """
     action actor archived_from archived_reason client_id context counts detail due_trigger
-    embedding_model errors external_id failure format gate host kind language model observer origin
-    outcome prefix prompt_version quality reads role route row_id scopes seen slug source stage
-    stages state step stopped_by table tags time_zone trigger valid_precision withheld_for
-    written_by zone
+    embedding_model errors event events external_id failure format gate host kind language model
+    observer origin outcome prefix prompt_version quality reads role route row_id scopes seen slug
+    source stage stages state step stopped stopped_by table tags time_zone trigger valid_precision
+    withheld_for written_by zone
     """
 )
 # What a purge reaches.
@@ -76,6 +76,7 @@ OTHER = {
     "memory_reflection": {"digest"},
     "memory_reviewdigest": {"address"},
     "memory_tombstone": {"digest"},
+    "memory_webhook": {"address"},
 }
 
 
