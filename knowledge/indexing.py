@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from knowledge.ingest.claims import Claim
 
 # Small enough for a transaction that holds a row lock, big enough to keep the model busy.
-AT_ONCE = 48
+AT_ONCE = 24
 HEADING = 300
 # Shorter texts take the language of their document: they tell none.
 _TELLING = 120

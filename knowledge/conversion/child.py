@@ -29,6 +29,8 @@ def main(original: str, folder: str, memory: str, seconds: str) -> None:
     except Unreadable as fault:
         code = "too_heavy" if fault.code == "damaged" and _is_full(int(memory)) else fault.code
         result = {"failure": code, "detail": "" if code != fault.code else str(fault)}
+    except ImportError as fault:
+        result = _lacking(fault)
     except (MemoryError, RecursionError):
         result = {"failure": "too_heavy", "detail": ""}
     except Exception as fault:
@@ -47,6 +49,14 @@ def _read(original: Path, folder: Path) -> dict[str, Any]:
     text = values.pop("markdown").encode("utf-8", errors="replace")
     (folder / "text.md").write_bytes(text)
     return {**values, "media_type": kind.value}
+
+
+def _lacking(fault: ImportError) -> dict[str, str]:
+    """A library that is not there, or that did not get the memory to be loaded."""
+    if "map segment" in str(fault) or "allocate" in str(fault):
+        return {"failure": "too_heavy", "detail": ""}
+    words = f"The server lacks what reads this kind of file: {fault.name or 'a library'}."
+    return {"failure": "internal", "detail": words}
 
 
 def _is_full(memory: int) -> bool:

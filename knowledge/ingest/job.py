@@ -129,9 +129,10 @@ def _replace(claim: Claim, original: storage.Spooled, file_name: str) -> None:
         twins = Document.objects.filter(
             owner=row.owner_id, collection=row.collection_id, digest=original.digest
         )
-        if twin := twins.exclude(pk=row.pk).first():
+        if twins.exclude(pk=row.pk).exists():
+            # Not by its title, which would outlive it here.
             raise Unreadable(
-                Failure.DUPLICATE, f"It says the same as “{twin.title}”, which is here already."
+                Failure.DUPLICATE, "It says the same as another document of this collection."
             )
         if row.client_id and tombstones.stands(row.owner, original.digest):
             raise Unreadable(Failure.REFUSED, "The owner deleted this page, so it is not stored.")
