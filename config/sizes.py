@@ -2,6 +2,7 @@
 otherwise fill the disk of whoever lets strangers at the sign-in page."""
 
 from collections.abc import Callable
+from fnmatch import fnmatchcase
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -17,8 +18,8 @@ API = "/api/"
 
 def largest(path: str) -> int:
     """Bytes."""
-    for beginning, limit in _larger():
-        if path.startswith(beginning):
+    for pattern, limit in _larger():
+        if fnmatchcase(path, pattern):
             return limit
     return settings.DATA_UPLOAD_MAX_MEMORY_SIZE
 
@@ -26,10 +27,10 @@ def largest(path: str) -> int:
 def _larger() -> tuple[tuple[str, int], ...]:
     """Addresses that take files."""
     return (
-        ("/api/v1/import", api_transfer.LARGEST),
-        ("/api/v1/knowledge/collections/", settings.KNOWLEDGE_MAX_BYTES),
-        # Several files in one form, each of which has its limit.
-        ("/knowledge/", AT_ONCE * settings.KNOWLEDGE_MAX_BYTES),
+        ("/api/v1/import*", api_transfer.LARGEST),
+        ("/api/v1/knowledge/collections/*", settings.KNOWLEDGE_MAX_BYTES),
+        # Several files in one form, each of which has its limit. It looks who asks before it reads.
+        ("/knowledge/collections/*/upload/", AT_ONCE * settings.KNOWLEDGE_MAX_BYTES),
     )
 
 

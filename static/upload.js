@@ -4,8 +4,9 @@
 
 (() => {
   const MEGABYTE = 1_000_000;
-  const MODEST = "It had no answer from the server. Is it running?";
-  const GONE = "Your session has ended. Reload the page and sign in.";
+  const NO_ANSWER = "The server can't be reached, or hung up.";
+  const SIGNED_OUT = "Your session has ended. Reload the page and sign in.";
+  const NO_COLLECTION = "This collection no longer exists.";
   const FOLDER = "is a folder. Drop the files in it.";
 
   function size(bytes) {
@@ -62,18 +63,18 @@
 
   function finish(request, row) {
     const answer = request.response;
-    if (request.status === 0) problem(row, MODEST);
+    if (request.status === 0) problem(row, NO_ANSWER);
     else if (answer?.stored?.length) done(row, answer);
     else if (answer?.problems?.length) problem(row, answer.problems[0].why);
     else if (request.status === 413) problem(row, "is too large for this server.");
-    else if (request.status < 400 || request.status === 403) problem(row, GONE);
+    else if (request.status === 404) problem(row, NO_COLLECTION);
+    else if (request.status < 400 || request.status === 403) problem(row, SIGNED_OUT);
     else problem(row, "The server failed at this. Try again.");
   }
 
   async function upload(form, files, folders) {
     const list = form.querySelector("[data-uploads]");
     const most = Number(form.dataset.mostBytes);
-    list.replaceChildren();
     folders.forEach((name) => problem(line(list, name), FOLDER));
     const rows = files.map((file) => ({ file, row: line(list, file.name) }));
     for (const { file, row } of rows) {
@@ -82,7 +83,6 @@
       else await send(form, file, row);
       document.getElementById("documents")?.dispatchEvent(new CustomEvent("refresh"));
     }
-    form.querySelector("input[type=file]").value = "";
   }
 
   function folders(transfer) {
@@ -98,7 +98,9 @@
     };
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      start([...form.querySelector("input[type=file]").files]);
+      const input = form.querySelector("input[type=file]");
+      start([...input.files]);
+      input.value = "";
     });
     const over = (event, on) => {
       event.preventDefault();

@@ -160,6 +160,11 @@ def test_what_is_far_too_large_is_refused_unread(alices: Client, papers: Collect
     )
     assert answer.status_code == 413
     assert "500 MB" in answer.content.decode()
+    text_alone = reverse("document-text", args=[papers.pk])
+    other = alices.post(
+        text_alone, b"", content_type="multipart/form-data; boundary=x", CONTENT_LENGTH="20000000"
+    )
+    assert other.status_code == 413
 
 
 def test_an_upload_needs_the_token_of_its_form(papers: Collection, alice: User) -> None:
