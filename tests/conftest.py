@@ -93,7 +93,9 @@ def django_db_setup(
         connections.settings[alias].update(
             NAME=TEST_DATABASE, HOST=postgres.host, PORT=postgres.port
         )
-    with django_db_blocker.unblock():
+    from tests.migrating import quickly
+
+    with django_db_blocker.unblock(), quickly():
         call_command("migrate", database="owner", interactive=False, verbosity=0)
         connections["owner"].close()
     _allow_truncate(postgres)
