@@ -53,6 +53,15 @@ def test_only_the_migration_gets_the_role_that_owns_tables(compose: dict[str, An
     assert holders == {"migrate", "postgres"}
 
 
+def test_what_is_set_for_the_containers_reaches_them(compose: dict[str, Any]) -> None:
+    """Compose reads .env for what it fills in here, and hands nothing else on."""
+    for script, service in (("docker/web", "web"), ("docker/worker", "worker")):
+        read = set(re.findall(r"\$\{([A-Z_]+):", (ROOT / script).read_text()))
+        assert read
+        assert read <= compose["services"][service]["environment"].keys()
+    assert "API_CALLS_PER_MINUTE" in compose["services"]["web"]["environment"]
+
+
 def test_nothing_but_the_web_server_can_be_reached(compose: dict[str, Any]) -> None:
     services = compose["services"]
     assert {name for name in services if "ports" in services[name]} == {"web"}
