@@ -8,14 +8,17 @@ class KnowledgeConfig(AppConfig):
     def ready(self) -> None:
         from knowledge import indexing, mcp, pins, tombstones
         from knowledge.models import DocumentEmbedding
+        from knowledge.search.tier import TIER
         from memory import reembed, vector_index
         from memory.purge import further
         from memory.recall import ahead
+        from memory.search import tiers
 
         if "knowledge_documentembedding" not in vector_index.TABLES:
             vector_index.TABLES.append("knowledge_documentembedding")
         further.holders.append(further.Further(tombstones.all_rows, tombstones.hashes_among))
         mcp.register()
+        tiers.register(TIER)
         ahead.hints.append(ahead.Hint(pins.EXISTS, pins.lines))
         reembed.KINDS.append(
             reembed.Kind("documents", DocumentEmbedding, indexing.missing, indexing.embed_backlog)

@@ -66,7 +66,7 @@ class SearchAsked(AgentAsked):
         Scope,
         Field(
             description="facts, cases (how earlier tasks went), raw (what was said), sketches"
-            " (working notes), or all."
+            " (working notes), documents, or all."
         ),
     ] = Scope.ALL
     limit: Annotated[int, Field(ge=1, le=20, description="Results at most.")] = 8

@@ -16,6 +16,7 @@ class Scope(StrEnum):
     CASES = "cases"
     RAW = "raw"
     SKETCHES = "sketches"
+    DOCUMENTS = "documents"
 
 
 class Tier(StrEnum):
@@ -23,6 +24,7 @@ class Tier(StrEnum):
     CASE = "case"
     RAW = "raw"
     SKETCH = "sketch"
+    DOCUMENT = "document"
 
 
 @dataclass(frozen=True)

@@ -88,6 +88,7 @@ CASES = {
     "list_sketches": Case(f"{ONE}/sketches", tells=True),
     "read_sketch": Case(f"{ONE}/sketches/plan", tells=True),
     "write_sketch": Case(f"{ONE}/sketches/new", lambda _: {"text": "Ask again."}, method="PUT"),
+    "list_pinned_collections": Case(f"{ONE}/collections"),
     "recall": Case(
         "/recall",
         lambda conversation: {"message": QUESTION, "conversation": conversation},

@@ -21,11 +21,14 @@ from knowledge.search.scoring import PER_DOCUMENT, Match, best
 from knowledge.vocabulary import DocumentOrigin
 from memory import tokens
 from memory.recall.service import recall
+from memory.search.hits import Tier
+from memory.search.service import search
 from tests.factories import AgentFactory, ConversationFactory, UserFactory
 from tests.knowledge.shelves import document, failed, shelf
 from tests.memory.conftest import no_vectors
 from tests.memory.hostile import FENCES, ROLES
 from tests.memory.recalling import model
+from tests.memory.searching import said
 
 __all__ = ["model", "no_vectors"]
 pytestmark = pytest.mark.django_db
@@ -352,3 +355,19 @@ def test_recall_says_that_a_pinned_collection_should_be_asked_first(
     assert [row.name for row in pins_of(talk)] == ["Papers"]
     assert unpin(conversation=talk, collection=papers)
     assert "search_kb" not in recall(**asked, conversation=talk).block
+
+
+def test_documents_are_the_last_tier_of_a_search_of_everything(
+    agent: Agent, second_agent: Agent, papers: Collection, no_vectors: None
+) -> None:
+    filed(papers, "Pottery", KILN)
+    filed(shelf(agent.owner, "Hidden", second_agent), "Hidden", f"{KILN} Hidden.")
+    said(agent, "I fired the porcelain kiln at dawn.")
+    hits = search(agent=agent, query="porcelain kiln")
+    assert [hit.tier for hit in hits] == [Tier.RAW, Tier.DOCUMENT]
+    assert hits[1].text == KILN
+    assert hits[1].place
+    assert hits[1].place.words == "Pottery > Part 1, page 1"
+    alone = search(agent=agent, query="porcelain kiln", scope="documents")
+    assert [hit.text for hit in alone] == [KILN]
+    assert search(agent=agent, query="kiln and temperature of the moon", scope="documents") == []
