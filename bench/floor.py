@@ -11,7 +11,7 @@ import psycopg
 from django.utils import timezone
 from pgvector.psycopg import register_vector
 
-from memory import embedding
+from memory import embedding, vector_index
 from memory.recall.legs import Reader
 from memory.recall.nearest import nearest as our_nearest
 from memory.recall.query import as_facts_say, read
@@ -28,14 +28,14 @@ _EXACT = """
 """
 _INDEX = """
     SELECT fact_id FROM memory_factembedding WHERE owner_id = %s AND model = '{model}'
-    ORDER BY vector::halfvec(384) <=> %s::halfvec(384) LIMIT {rows}
+    ORDER BY {here} <=> {sought} LIMIT {rows}
 """
 _EVERYTHING = """
     SELECT f.id, f.owner_id, f.statement, e.vector FROM memory_fact f
     JOIN memory_factembedding e ON e.fact_id = f.id AND e.model = %s
     WHERE f.state = 'active' AND f.owner_id = ANY(%s)
 """
-_EF_SEARCH = (40, 100, 200)
+_EF_SEARCH = (60, 80, 100, 120, 160, 200, 300, 400)
 Nearest = Callable[[UUID, str], set[UUID]]
 
 
@@ -88,7 +88,7 @@ class Floor:
         def way(owner: UUID, vector: str) -> set[UUID]:
             if self.tuned != ef_search:
                 self._tune(ef_search)
-            return self._rows(_INDEX, owner, vector)
+            return self._rows(_INDEX, owner, vector, str(owner))
 
         return way
 
@@ -99,9 +99,14 @@ class Floor:
         self.connection.execute("SET hnsw.iterative_scan = relaxed_order")
         self.connection.execute(f"SET hnsw.ef_search = {ef_search}")
 
-    def _rows(self, statement: str, owner: UUID, vector: str) -> set[UUID]:
-        query = statement.format(model=embedding.MODEL, rows=ROWS)
-        return {row[0] for row in self.connection.execute(query, [owner, vector])}
+    def _rows(self, statement: str, owner: UUID, *sought: str) -> set[UUID]:
+        query = statement.format(
+            model=embedding.MODEL,
+            rows=ROWS,
+            here=vector_index.place("vector", "owner_id", 384),
+            sought=vector_index.place("%s::vector", "%s::uuid", 384),
+        )
+        return {row[0] for row in self.connection.execute(query, [owner, *sought])}
 
     def _time(self, way: Nearest, probes: Sequence[tuple["Owner", str]]) -> float:
         taken = []
@@ -114,7 +119,7 @@ class Floor:
     def _found_by_ours(self, owner: "Owner", vector: str) -> float:
         reader = Reader(owner.agent, read("", (), timezone.now()), tuning())
         numbers = [float(number) for number in vector.strip("[]").split(",")]
-        found = our_nearest(numbers, reader.asked, reader.census, ROWS)
+        found = our_nearest([numbers], reader.asked, reader.census, ROWS)
         everything = self.connection.execute(
             "SELECT f.id FROM memory_fact f JOIN memory_factembedding e ON e.fact_id = f.id"
             " WHERE f.owner_id = %s AND f.state = 'active' AND e.model = %s"
@@ -123,4 +128,4 @@ class Floor:
             [owner.user.pk, embedding.MODEL, owner.agent.pk, vector, ROWS],
         )
         wanted = {row[0] for row in everything}
-        return len(wanted & {fact_id for fact_id, _ in found}) / len(wanted)
+        return len(wanted & {row.fact.pk for row in found}) / len(wanted)

@@ -24,6 +24,7 @@ def recall(request: KeyRequest, asked: RecallIn) -> RecallOut:
     if asked.conversation is not None:
         talk = record.Talk(agent, asked.source, asked.conversation)
     conversation = talk.found() if talk else None
+    may_review = ApiKey.Scope.REVIEW in request.auth.scopes
     found = service.recall(
         agent=agent,
         message=asked.message,
@@ -32,10 +33,11 @@ def recall(request: KeyRequest, asked: RecallIn) -> RecallOut:
         budget=asked.budget,
         as_of=asked.as_of,
         # An assistant is not told again what the owner took back; who may review may look.
-        withdrawn=ApiKey.Scope.REVIEW in request.auth.scopes,
+        withdrawn=may_review,
     )
     record.told(recall=found, talk=talk, conversation=conversation)
-    kept_back = asked.explain and asked.as_of is None
+    # Which facts wait or were rejected is the owner's to know, as are their texts.
+    kept_back = asked.explain and asked.as_of is None and may_review
     return RecallOut.of(
         found,
         recorded=talk is not None,

@@ -33,6 +33,25 @@ def recallable(facts: QuerySet[Fact], now: datetime) -> QuerySet[Fact]:
     return facts.filter(Q(valid_until__isnull=True) | Q(valid_until__gt=now), state=State.ACTIVE)
 
 
+# As `scope_of` has it.
+_IN_SCOPE = {
+    Agent.Reads.OWN: " AND memory_fact.agent_id = %(agent)s",
+    Agent.Reads.OWN_AND_GLOBAL: " AND (memory_fact.agent_id = %(agent)s"
+    " OR memory_fact.agent_id IS NULL)",
+    Agent.Reads.ALL: "",
+}
+
+
+def recallable_sql(agent: Agent) -> str:
+    """What `recallable` leaves of `facts_readable_by(agent)`, for statements that are written out:
+    a condition on memory_fact over %(owner)s, %(agent)s and %(now)s."""
+    return (
+        f"memory_fact.owner_id = %(owner)s{_IN_SCOPE[Agent.Reads(agent.reads)]}"
+        " AND (memory_fact.valid_until IS NULL OR memory_fact.valid_until > %(now)s)"
+        " AND memory_fact.state = 'active'"
+    )
+
+
 def _user(owner: User) -> User:
     if not isinstance(owner, User):
         raise TypeError(f"An owner is needed, not {type(owner).__name__}.")

@@ -71,9 +71,7 @@ _NEAREST = """
 """
 _BY_NEARNESS = " ORDER BY v.vector <=> %(vector)s::vector, v.passage_id LIMIT %(rows)s"
 # The index has half-precision copies; the cosine is taken from the whole vector.
-_BY_INDEX = (
-    " ORDER BY v.vector::halfvec({dimensions}) <=> %(vector)s::halfvec({dimensions}) LIMIT %(rows)s"
-)
+_BY_INDEX = " ORDER BY {here} <=> {sought} LIMIT %(rows)s"
 _AMONG = " AND v.passage_id = ANY(%(passages)s)"
 
 
@@ -142,8 +140,11 @@ class Index:
         """Cosines of the nearest passages, by the best part of each."""
         wanted = rows * PARTS
         if self._is_large(census, wanted):
-            order = _BY_INDEX.replace("{dimensions}", str(len(vector)))
-            with vector_index.approximate():
+            order = _BY_INDEX.format(
+                here=vector_index.place("v.vector", "v.owner_id", len(vector)),
+                sought=vector_index.place("%(vector)s::vector", "%(owner)s::uuid", len(vector)),
+            )
+            with vector_index.approximate(census.passages * PARTS):
                 found = self._cosines(order, vector, rows=wanted)
             if len(found) >= min(rows, census.visible):
                 return found
@@ -155,12 +156,8 @@ class Index:
     def _is_large(self, census: Census, rows: int) -> bool:
         if census.passages <= vector_index.EXACT_UP_TO // PARTS:
             return False
-        indexed = vector_index.all_rows(TABLE, embedding.MODEL)
-        return indexed is not None and vector_index.is_worth_it(
-            rows=rows,
-            visible=census.visible * PARTS,
-            owned=census.passages * PARTS,
-            all_rows=indexed,
+        return vector_index.exists(TABLE, embedding.MODEL) and vector_index.is_worth_it(
+            rows=rows, visible=census.visible * PARTS, owned=census.passages * PARTS
         )
 
     def _cosines(self, tail: str, vector: Sequence[float], **values: Any) -> dict[UUID, float]:

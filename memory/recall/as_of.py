@@ -20,6 +20,7 @@ from agents.models import User
 from memory.models import Fact
 from memory.recall import terms
 from memory.recall.legs import Reader
+from memory.recall.nearest import Condition, condition
 from memory.recall.sheets import Sheet, Sheets
 from memory.recall.terms import Every, Postings
 from memory.scope import facts_readable_by, recallable
@@ -108,6 +109,14 @@ class PastReader(Reader):
         told = [fact.pk for fact in map(self.past.as_it_was, changed) if self.past.was_told(fact)]
         return (unchanged | known.filter(pk__in=told)).order_by()
 
+    @cached_property
+    def asked(self) -> Condition:
+        return condition(self.facts)
+
+    @cached_property
+    def riding(self) -> Condition:
+        return condition(self.facts.filter(self.rides))
+
     @property
     def rides(self) -> Q:
         pinned = (key for key, was in self.past.before.items() if was.get("pinned"))
@@ -129,8 +138,9 @@ class PastReader(Reader):
         table = Sheets.of(with_words, len(today.words))
         return replace(today, sheets=table, counts=table.counts(), facts=self.facts.count())
 
-    def sheets(self, facts: Mapping[UUID, Every | None]) -> dict[UUID, Sheet]:
-        return super().sheets(facts) | self._sheets_of(self._gone & set(facts), self.postings)
+    def sheets(self, facts: Mapping[UUID, Every], brief: Collection[UUID]) -> dict[UUID, Sheet]:
+        known = super().sheets(facts, brief)
+        return known | self._sheets_of(self._gone & set(facts), self.postings)
 
     @cached_property
     def _known(self) -> QuerySet[Fact]:
@@ -164,7 +174,9 @@ class PastReader(Reader):
 
 def at(reader: Reader, moment: datetime, *, withdrawn: bool = True) -> PastReader:
     past = Past.read(reader.agent.owner, moment)
-    return PastReader(reader.agent, reader.query, reader.tuning, past, withdrawn)
+    return PastReader(
+        reader.agent, reader.query, reader.tuning, past, withdrawn, thinking=reader.thinking
+    )
 
 
 def _parsed(columns: str) -> dict[str, Any]:

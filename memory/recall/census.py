@@ -9,17 +9,17 @@ from django.db import connection
 
 from agents.models import Agent
 from memory import embedding, vector_index
+from memory.recall.statements import ask
 
 # Rows of an agent above which the worker makes one of them.
 _FOLD_ABOVE = 8
 
-# The size of the whole table as the planner knows it: only its order matters.
 _COUNTS = """
-    SELECT coalesce(sum(facts) FILTER (WHERE {scope}), 0),
-        coalesce(sum(length) FILTER (WHERE {scope}), 0),
-        coalesce(sum(facts), 0),
-        (SELECT c.reltuples FROM pg_class c JOIN pg_index i ON i.indrelid = c.oid
-         WHERE i.indexrelid = to_regclass(%(index)s) AND i.indisvalid)
+    SELECT coalesce(sum(facts) FILTER (WHERE {scope}), 0)::bigint,
+        coalesce(sum(length) FILTER (WHERE {scope}), 0)::bigint,
+        coalesce(sum(facts), 0)::bigint,
+        EXISTS (
+            SELECT FROM pg_index WHERE indexrelid = to_regclass(%(index)s::text) AND indisvalid)
     FROM memory_factcount WHERE owner_id = %(owner)s
 """
 # As memory.scope.scope_of has it, over a copy of the fact's agent.
@@ -32,32 +32,30 @@ SCOPES = {
 
 @dataclass(frozen=True)
 class Census:
-    """Active facts that an agent may read and their terms, those of its owner, and the vectors of
-    all owners, None where they have no index."""
+    """Active facts that an agent may read and their terms, those of its owner, and whether there is
+    an index of vectors."""
 
     owner: UUID
     facts: int
     length: int
     owned: int
-    vectors: float | None
+    has_index: bool
 
     @property
     def average(self) -> float:
         return self.length / self.facts if self.facts else 0.0
 
     def by_index(self, rows: int) -> bool:
-        return self.vectors is not None and vector_index.is_worth_it(
-            rows=rows, visible=self.facts, owned=self.owned, all_rows=self.vectors
+        return self.has_index and vector_index.is_worth_it(
+            rows=rows, visible=self.facts, owned=self.owned
         )
 
 
 def take(agent: Agent) -> Census:
     name = vector_index.index_name("memory_factembedding", embedding.MODEL)
     values: dict[str, Any] = {"owner": agent.owner_id, "agent": agent.pk, "index": name}
-    with connection.cursor() as cursor:
-        cursor.execute(_COUNTS.format(scope=SCOPES[Agent.Reads(agent.reads)]), values)
-        facts, length, owned, vectors = cursor.fetchone()
-    return Census(agent.owner_id, int(facts), int(length), int(owned), vectors)
+    [counts] = ask(_COUNTS.format(scope=SCOPES[Agent.Reads(agent.reads)]), values)
+    return Census(agent.owner_id, *counts)
 
 
 def fold() -> int:

@@ -14,19 +14,12 @@ from agents.models import Agent, OwnerSettings
 from memory.models import Fact
 from memory.recall import legs, scoring
 from memory.recall.legs import Reader
-from memory.recall.nearest import Row, condition, measured
+from memory.recall.nearest import COLUMNS, Row
 from memory.recall.query import read
 from memory.recall.trace import Candidate, LegReport, Why
 from memory.recall.tuning import tuning
 
 log = logging.getLogger(__name__)
-
-# Columns of a fact that recall, its page and its API show.
-_COLUMNS = frozenset({
-    "id", "owner_id", "agent_id", "kind", "statement", "state", "confidence", "pinned",
-    "valid_from", "valid_until", "valid_precision", "observed_at", "last_confirmed_at",
-})  # fmt: skip
-_SHOWN = tuple(field.attname for field in Fact._meta.concrete_fields if field.attname in _COLUMNS)
 
 
 @dataclass(frozen=True)
@@ -44,7 +37,7 @@ class Seen:
 
 def look_up(reader: Reader, reports: tuple[LegReport, ...]) -> Seen:
     ids = {hit.fact_id for report in reports for hit in report.found.hits}
-    rows = _rows(reader, reports, ids)
+    rows = _rows(reader, ids)
     pinned = sorted(
         (row.fact for row in rows.values() if row.fact.pinned), key=lambda fact: fact.pk
     )
@@ -77,22 +70,19 @@ def ranking(
     return look_up(reader, legs.run(reader)).in_order()[:rows]
 
 
-def _rows(reader: Reader, reports: tuple[LegReport, ...], ids: Collection[UUID]) -> dict[UUID, Row]:
-    """One look for all; scope, state and validity are asked again."""
+def _rows(reader: Reader, ids: Collection[UUID]) -> dict[UUID, Row]:
+    """Those that no leg has read with its own look."""
     try:
         with legs.apart():
-            rows = measured(
-                reader.asked,
-                reader.agent.owner_id,
-                ids,
-                condition(Fact.objects.filter(reader.rides)),
-                columns=_SHOWN,
-                vectors=legs.vectors_that_count(reader, reports),
-            )
+            rows = legs.read_rows(reader, ids)
     except Exception as error:
         # What vectors and terms know of them is lost; what they say is not.
         log.warning("recall could not measure its candidates: %s", type(error).__name__)
-        facts = reader.facts.filter(Q(pk__in=list(ids)) | reader.rides).only(*_SHOWN)
-        rows = [Row(fact, "", None, None) for fact in facts]
-    known = reader.as_known([row.fact for row in rows])
-    return {fact.pk: row._replace(fact=fact) for fact, row in zip(known, rows, strict=True)}
+        facts = reader.facts.filter(Q(pk__in=list(ids)) | reader.rides).only(*COLUMNS)
+        rows = {fact.pk: Row(fact, "", None, None, None) for fact in facts}
+    known = reader.as_known([row.fact for row in rows.values()])
+    return dict(zip(rows, map(_of, known, rows.values()), strict=True))
+
+
+def _of(fact: Fact, row: Row) -> Row:
+    return row if fact is row.fact else row._replace(fact=fact)

@@ -3,48 +3,62 @@
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property
+from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 
 from agents.models import Agent
-from memory import embedding
+from memory import embedding, vector_index
 from memory.models import Fact
-from memory.recall import scoring, terms
+from memory.recall import nearest, scoring, terms
 from memory.recall.census import Census, take
 from memory.recall.dates import Period, periods
 from memory.recall.names import says_name
-from memory.recall.nearest import Condition, Row, condition, nearest
+from memory.recall.nearest import Condition, Row
 from memory.recall.query import Query, as_facts_say, content_words
 from memory.recall.scoring import Measures
 from memory.recall.sheets import Sheet
+from memory.recall.statements import ask
 from memory.recall.terms import Every, Postings
 from memory.recall.trace import Found, Hit, Leg, LegReport, Outcome
 from memory.recall.tuning import Tuning
-from memory.scope import facts_readable_by, recallable
+from memory.scope import facts_readable_by, recallable, recallable_sql
 from memory.text.language import UNKNOWN, language_config
 from memory.text.words import words
 
 log = logging.getLogger(__name__)
 
-_ALIASES = 5000  # that begin like any word of the message
+# At most 5000 that begin like any word of the message.
 _NAMES = """
     SELECT entity_id, normal_name FROM memory_entityalias
-    WHERE owner_id = %s AND left(normal_name, 2) = ANY(%s) ORDER BY id LIMIT %s
+    WHERE owner_id = %(owner)s AND left(normal_name, 2) = ANY(%(starts)s::text[])
+    ORDER BY id LIMIT 5000
 """
 _ABOUT = """
     SELECT memory_fact.id, fe.entity_id
     FROM memory_fact JOIN memory_factentity fe ON fe.fact_id = memory_fact.id
-    WHERE fe.owner_id = %s AND fe.entity_id = ANY(%s) AND {condition}
-    ORDER BY memory_fact.last_confirmed_at DESC, memory_fact.id LIMIT %s
+    WHERE fe.owner_id = %(owner)s AND fe.entity_id = ANY(%(entities)s::uuid[]) AND {condition}
+    ORDER BY memory_fact.last_confirmed_at DESC, memory_fact.id LIMIT {rows}
 """
+
+
+_BEGINS = """(memory_fact.valid_from >= %(start{number})s
+    AND memory_fact.valid_from < %(end{number})s)"""
+_SAID = """(memory_fact.valid_from IS NULL AND memory_fact.observed_at >= %(start{number})s
+    AND memory_fact.observed_at < %(end{number})s)"""
+_IN_PERIODS = """
+    SELECT id FROM memory_fact WHERE {condition} AND ({ways})
+    ORDER BY observed_at DESC, id LIMIT {rows}
+"""
+_PINNED = "memory_fact.owner_id = %(owner)s AND memory_fact.state = 'active' AND memory_fact.pinned"
 
 
 @dataclass(frozen=True)
@@ -55,6 +69,8 @@ class Reader:
     agent: Agent
     query: Query
     tuning: Tuning
+    # What `think` began for this message, if it was called.
+    thinking: "Thinking | None" = field(default=None, kw_only=True)
 
     @cached_property
     def facts(self) -> QuerySet[Fact]:
@@ -62,21 +78,33 @@ class Reader:
 
     @cached_property
     def asked(self) -> Condition:
-        """What `facts` ask, made once for all statements."""
-        return condition(self.facts)
+        """What `facts` ask, for statements that the ORM does not make."""
+        values = {"owner": self.agent.owner_id, "now": self.query.now}
+        if self.agent.reads != Agent.Reads.ALL:
+            values["agent"] = self.agent.pk
+        return Condition(recallable_sql(self.agent), values, kept=True)
 
     @property
     def rides(self) -> Q:
         """What rides on every turn."""
         return Q(pinned=True)
 
+    @cached_property
+    def riding(self) -> Condition:
+        return Condition(_PINNED, {"owner": self.agent.owner_id}, kept=True)
+
+    @cached_property
+    def rows(self) -> dict[UUID, Row]:
+        """Facts that were read, whichever leg found them."""
+        return {}
+
     def as_known(self, facts: Iterable[Fact]) -> Iterable[Fact]:
         """Rows as they are to be read; memory/recall/as_of.py has them as they were."""
         return facts
 
-    def sheets(self, facts: Mapping[UUID, Every | None]) -> dict[UUID, Sheet]:
-        """By what the term that every fact has tells of them."""
-        return terms.fill_in(self.postings, self.agent, facts)
+    def sheets(self, facts: Mapping[UUID, Every], brief: Collection[UUID]) -> dict[UUID, Sheet]:
+        """By what the term that every fact has tells of them; of the `brief` ones without words."""
+        return terms.fill_in(self.postings, self.agent, facts, brief, self.tuning.prior)
 
     @cached_property
     def census(self) -> Census:
@@ -87,20 +115,32 @@ class Reader:
         words = terms.analyse(self.query, self.agent)
         return terms.postings(words, self.agent, self.census, self.tuning.rows_per_word)
 
-    @cached_property
-    def ahead(self) -> "Future[list[list[float]]]":
-        """Of the message put as facts are, and behind the turns before it where it is short. The
-        model is at it from the first time that this is asked for."""
-        texts = (self.query.message, self.query.in_context)
-        return embedding.embed_ahead(list(dict.fromkeys(as_facts_say(text) for text in texts)))
-
     @property
     def vectors(self) -> list[list[float]]:
-        return self.ahead.result()
+        return (self.thinking or self.begun).result()
+
+    @cached_property
+    def begun(self) -> "Thinking":
+        return _embed(self.query)
 
     @cached_property
     def spans(self) -> list[Period]:
         return periods(self.query.message, self.query.now, self.query.language)
+
+
+Thinking = Future[list[list[float]]]
+
+
+def think(query: Query) -> Thinking | None:
+    """Has the model begin, so that it computes while the caller asks the database. None where the
+    vectors would mean nothing."""
+    return None if query.is_small_talk or not _is_readable(query) else _embed(query)
+
+
+def _embed(query: Query) -> Thinking:
+    """Of the message put as facts are, and behind the turns before it where it is short."""
+    texts = (query.message, query.in_context)
+    return embedding.embed_ahead(list(dict.fromkeys(as_facts_say(text) for text in texts)))
 
 
 class Skipped(Exception):
@@ -108,22 +148,50 @@ class Skipped(Exception):
 
 
 def run(reader: Reader) -> tuple[LegReport, ...]:
-    """The leg that needs the model goes last: it computes while the others ask the database."""
-    if _is_readable(reader.query):
-        reader.ahead  # noqa: B018
-    others = [leg for leg in LEGS if leg != Leg.VECTOR]
-    reports = {leg: _run(leg, LEGS[leg], reader) for leg in (*others, Leg.VECTOR)}
+    """The leg that needs the model goes last: it computes while the others ask the database, and
+    what they found is read."""
+    if reader.thinking is None and _is_readable(reader.query):
+        reader.begun  # noqa: B018
+    reports: dict[Leg, LegReport] = {}
+    for leg in LEGS:
+        if leg != Leg.VECTOR:
+            reports[leg] = _run(leg, LEGS[leg], reader)
+    _read_ahead(reader, reports.values())
+    reports[Leg.VECTOR] = _run(Leg.VECTOR, LEGS[Leg.VECTOR], reader)
     return tuple(reports[leg] for leg in LEGS)
+
+
+def _read_ahead(reader: Reader, reports: Iterable[LegReport]) -> None:
+    try:
+        with apart():
+            read_rows(reader, {hit.fact_id for report in reports for hit in report.found.hits})
+            if reader.census.by_index(reader.tuning.rows_per_leg):
+                vector_index.tune(reader.census.owned)
+    except Exception:  # it is tried again, and told then
+        log.debug("recall read nothing ahead")
+
+
+def read_rows(reader: Reader, ids: Collection[UUID]) -> dict[UUID, Row]:
+    """All that were read, with these and those that ride anyway. Scope, state and validity are
+    asked again."""
+    missing = [fact_id for fact_id in ids if fact_id not in reader.rows]
+    if missing or not reader.rows:
+        found = nearest.of_ids(reader.asked, reader.agent.owner_id, missing, reader.riding)
+        reader.rows.update((row.fact.pk, row) for row in found)
+    return reader.rows
 
 
 def by_vector(reader: Reader) -> Found:
     """Facts of a similar meaning."""
     asked = _trusted(reader)
-    cosines: dict[UUID, float] = {}
-    for vector in reader.vectors:
-        for fact_id, distance in nearest(vector, asked, reader.census, reader.tuning.rows_per_leg):
-            cosines[fact_id] = max(1 - distance, cosines.get(fact_id, -1.0))
-    return Found(_best_first(cosines, reader))
+    near: dict[UUID, Row] = {}
+    vectors = reader.vectors
+    for number in range(len(vectors)):
+        turned = [*vectors[number:], *vectors[:number]]
+        rows = nearest.nearest(turned, asked, reader.census, reader.tuning.rows_per_leg)
+        near |= {row.fact.pk: row for row in rows}
+    reader.rows.update(near)
+    return Found(_best_first(nearest.cosines(near.values(), vectors), reader))
 
 
 def by_full_text(reader: Reader) -> Found:
@@ -157,13 +225,10 @@ def by_time(reader: Reader) -> Found:
     """Facts of the days, months or years that the message names."""
     if not reader.spans:
         raise Skipped("no date")
-    when = Q()
     rest = reader.query.message
     for span in reader.spans:
-        when |= _in_period(span, reader)
         rest = rest.replace(span.words, " ")
-    rows = reader.facts.filter(when).order_by("-observed_at", "pk")
-    ids = rows.values_list("pk", flat=True)[: reader.tuning.rows_per_leg]
+    ids = _of_periods(reader)
     called = tuple(span.words for span in reader.spans)
     return Found(
         hits=tuple(Hit(fact_id, 1.0, called) for fact_id in ids),
@@ -227,31 +292,29 @@ def measure(reader: Reader, reports: Sequence[LegReport], found: Mapping[UUID, R
     went = {report.leg for report in reports if report.outcome == Outcome.OK}
     opened = {hit.fact_id for one in reports if one.found.opens for hit in one.found.hits}
     readable = _readable_languages(reader.query)
+    cosines = nearest.cosines(
+        (row for row in found.values() if readable is None or row.language in readable),
+        reader.vectors if Leg.VECTOR in went else (),
+    )
     return Measures(
         legs=scoring.standings(reports),
         opened=opened,
-        cosines={
-            fact_id: row.cosine
-            for fact_id, row in found.items()
-            if row.cosine is not None and (readable is None or row.language in readable)
-        },
-        sheets=_sheets(reader, found) if Leg.TEXT in went else {},
+        cosines=cosines,
+        sheets=_sheets(reader, found, cosines) if Leg.TEXT in went else {},
         postings=reader.postings if Leg.TEXT in went else None,
         periods=reader.spans if Leg.TIME in went else (),
         asks_when=reader.query.asks_when,
     )
 
 
-def vectors_that_count(reader: Reader, reports: Sequence[LegReport]) -> list[list[float]]:
-    """Those of a leg that went well; none where their distances would mean nothing."""
-    went = any(one.leg == Leg.VECTOR and one.outcome == Outcome.OK for one in reports)
-    return reader.vectors if went else []
-
-
-def _sheets(reader: Reader, found: Mapping[UUID, Row]) -> dict[UUID, Sheet]:
+def _sheets(
+    reader: Reader, found: Mapping[UUID, Row], cosines: Mapping[UUID, float]
+) -> dict[UUID, Sheet]:
+    """Which words a fact has matters only where no distance speaks for it."""
+    facts = {key: row.every for key, row in found.items() if row.every is not None}
     try:
         with apart():
-            return reader.sheets({fact_id: row.every for fact_id, row in found.items()})
+            return reader.sheets(facts, [key for key in facts if key in cosines])
     except Exception as error:
         log.warning("recall could not measure its candidates: %s", type(error).__name__)
         return {}
@@ -260,7 +323,7 @@ def _sheets(reader: Reader, found: Mapping[UUID, Row]) -> dict[UUID, Sheet]:
 def _is_readable(query: Query) -> bool:
     """With a model of one language a question in another would find whatever is in that other.
     Short questions are taken for another language now and then, so Latin script will do."""
-    return not embedding.READS or embedding.reads(query.language) or query.is_latin
+    return not embedding.READS or query.is_latin or embedding.reads(query.language)
 
 
 def _readable_languages(query: Query) -> set[str] | None:
@@ -283,7 +346,9 @@ def _trusted(reader: Reader) -> Condition:
     readable = _read_by_the_model(reader)
     if readable is None:
         return reader.asked
-    return reader.asked.also("memory_fact.language = ANY(%s)", sorted(readable))
+    return reader.asked.also(
+        "memory_fact.language = ANY(%(languages)s::text[])", languages=sorted(readable)
+    )
 
 
 def _read_by_the_model(reader: Reader) -> set[str] | None:
@@ -298,10 +363,7 @@ def _named_entities(reader: Reader) -> dict[UUID, list[str]]:
     said = words(reader.query.in_context)
     starts = sorted({name[:2] for name in exact})
     found: dict[UUID, list[str]] = {}
-    with connection.cursor() as cursor:
-        cursor.execute(_NAMES, [reader.agent.owner_id, starts, _ALIASES])
-        aliases = cursor.fetchall()
-    for entity, name in aliases:
+    for entity, name in ask(_NAMES, {"owner": reader.agent.owner_id, "starts": starts}):
         if name in exact or (len(name) >= 4 and says_name(said, words(name))):
             found.setdefault(entity, []).append(name)
     return found
@@ -310,11 +372,9 @@ def _named_entities(reader: Reader) -> dict[UUID, list[str]]:
 def _about(entities: Iterable[UUID], reader: Reader) -> list[tuple[UUID, UUID]]:
     """Facts and which of the entities each is about."""
     asked = reader.asked
-    values = [reader.agent.owner_id, list(entities), *asked.values, reader.tuning.rows_per_word]
-    with connection.cursor() as cursor:
-        cursor.execute(_ABOUT.replace("{condition}", asked.sql), values)
-        pairs: list[tuple[UUID, UUID]] = cursor.fetchall()
-    return pairs
+    statement = _ABOUT.format(condition=asked.sql, rows=reader.tuning.rows_per_word)
+    values = {**asked.values, "owner": reader.agent.owner_id, "entities": list(entities)}
+    return nearest.fetched(statement, values, kept=asked.kept)
 
 
 def _common(carried: Counter[UUID], reader: Reader) -> set[UUID]:
@@ -331,10 +391,16 @@ def _best_first(scores: dict[UUID, float], reader: Reader) -> tuple[Hit, ...]:
     return tuple(Hit(fact_id, score) for fact_id, score in ranked[: reader.tuning.rows_per_leg])
 
 
-def _in_period(span: Period, reader: Reader) -> Q:
+def _of_periods(reader: Reader) -> list[UUID]:
     """What holds from then on. What was only said then is of then too, but of no future."""
-    begins = Q(valid_from__gte=span.start, valid_from__lt=span.end)
-    if span.end > reader.query.now:
-        return begins
-    said = Q(valid_from__isnull=True, observed_at__gte=span.start, observed_at__lt=span.end)
-    return begins | said
+    asked, ways = reader.asked, []
+    values: dict[str, Any] = dict(asked.values)
+    for number, span in enumerate(reader.spans):
+        values |= {f"start{number}": span.start, f"end{number}": span.end}
+        ways.append(_BEGINS.format(number=number))
+        if span.end <= reader.query.now:
+            ways.append(_SAID.format(number=number))
+    statement = _IN_PERIODS.format(
+        condition=asked.sql, ways=" OR ".join(ways), rows=reader.tuning.rows_per_leg
+    )
+    return [key for (key,) in nearest.fetched(statement, values, kept=asked.kept)]

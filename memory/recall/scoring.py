@@ -12,7 +12,7 @@ from uuid import UUID
 from memory.models import Fact
 from memory.recall.dates import Period
 from memory.recall.lexical import Asked
-from memory.recall.sheets import Sheet
+from memory.recall.sheets import Sheet, Worth
 from memory.recall.terms import Postings, is_telling_pair
 from memory.recall.trace import Candidate, Leg, LegReport, Part, Standing, Why
 from memory.recall.tuning import Tuning
@@ -50,15 +50,15 @@ class Scorer:
         self.seen, self.now, self.limits = seen, now, limits
         self.words = seen.postings.words if seen.postings else ()
         self.asked = seen.postings.asked(limits.prior) if seen.postings else Asked({})
-        # A statement seldom says its date, so that a date asked for uncovers nothing.
-        self.contents = [n for n, word in enumerate(self.words) if not word.is_date]
-        self.said = Asked({n: self.asked.rarities[n] for n in self.contents})
+        self.contents = seen.postings.contents if seen.postings else []
+        self.said = seen.postings.said(limits.prior) if seen.postings else Asked({})
 
     def candidate(self, fact: Fact) -> Candidate:
         sheet = self.seen.sheets.get(fact.id)
-        parts = self._parts(fact, sheet)
         cosine = self.seen.cosines.get(fact.id)
-        cover = self.said.share(sheet.stated) if sheet else 0.0
+        worth = self._worth(sheet) if sheet else None
+        cover = worth.stated if worth else 0.0
+        parts = self._parts(fact, sheet, worth)
         fading = decay(fact.last_confirmed_at, self.now, self.limits)
         odds = fading * self.limits.kind_weight[fact.kind] * max(fact.confidence, _LEAST)
         let_in = Part.NAME in parts or fact.id in self.seen.opened
@@ -75,13 +75,18 @@ class Scorer:
             follows=opens or self._follows(cosine, cover),
         )
 
-    def _parts(self, fact: Fact, sheet: Sheet | None) -> dict[Part, float]:
+    def _worth(self, sheet: Sheet) -> Worth:
+        if sheet.worth is not None:
+            return sheet.worth
+        average = self.seen.postings.average if self.seen.postings else 0.0
+        met = self.asked.score(sheet.times, sheet.length, average)
+        return Worth(met, self.said.share(sheet.stated))
+
+    def _parts(self, fact: Fact, sheet: Sheet | None, worth: Worth | None) -> dict[Part, float]:
         limits, legs = self.limits, self.seen.legs.get(fact.id, {})
         parts = {Part.MEANING: limits.meaning * self.seen.cosines.get(fact.id, 0.0)}
-        if sheet is not None:
-            average = self.seen.postings.average if self.seen.postings else 0.0
-            met = self.asked.score(sheet.times, sheet.length, average)
-            parts[Part.WORDS] = limits.words * met
+        if sheet is not None and worth is not None:
+            parts[Part.WORDS] = limits.words * worth.met
             parts[Part.LENGTH] = limits.length * math.log1p(sheet.words)
             if self.seen.asks_when:
                 parts[Part.WHEN] = limits.when * sheet.dates

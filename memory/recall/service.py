@@ -101,12 +101,15 @@ def recall(
     if conversation is not None and conversation.agent_id != agent.pk:
         raise ValueError("The conversation belongs to another agent.")
     clock = _Clock()
+    # What it means does not depend on the owner's clock.
+    thinking = legs.think(read(message, tuple(recent), now or timezone.now()))
     owner = _settings(agent.owner_id, conversation)
     now = (now or timezone.now()).astimezone(ZoneInfo(owner.zone))
     then = None if as_of is None else end_of(as_of, now)
     if not allowed(settings.MEMORY_MODE, owner.choice):
         return Recall("", 0, (), Trace(empty_because=Why.MEMORY_OFF))
-    reader = Reader(agent, read(message, tuple(recent), then or now), tuning())
+    query = read(message, tuple(recent), then or now)
+    reader = Reader(agent, query, tuning(), thinking=thinking)
     if then is not None:
         reader = at(reader, then, withdrawn=withdrawn)
         conversation = None

@@ -1,10 +1,10 @@
 """What facts have of a message's words. A thousand facts are usual, hence arrays; of the few that
 are candidates sheets are written."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import numpy as np
@@ -19,7 +19,8 @@ _PACKED = np.dtype(
 
 @dataclass
 class Sheet:
-    """What a fact has of the message's words, by their numbers. A quote's words count half."""
+    """What a fact has of the message's words, by their numbers. A quote's words count half. What
+    that is worth may be known already, and then the words need not be told: see `Worth`."""
 
     length: float
     words: int
@@ -27,11 +28,20 @@ class Sheet:
     stated: set[int] = field(default_factory=set)
     # Time expressions in it, 2 at most.
     dates: float = 0.0
+    worth: "Worth | None" = None
 
     def note(self, word: int, times: float, stated: bool) -> None:
         self.times[word] = max(times, self.times.get(word, 0.0))
         if stated:
             self.stated.add(word)
+
+
+class Worth(NamedTuple):
+    """How much of what was asked a fact meets, as `Asked.score` has it, and how much of it its
+    statement does, as `Asked.share`."""
+
+    met: float
+    stated: float
 
 
 @dataclass(frozen=True)
@@ -95,12 +105,35 @@ class Sheets:
 
     def best(self, asked: Asked, average: float, rows: int) -> list[tuple[int, float]]:
         """Places and scores of those that meet most of what was asked; equals by id."""
+        scores = self.scores(asked, average)
+        places = np.argsort(-scores, kind="stable")[:rows]
+        return list(zip(places.tolist(), scores[places].tolist(), strict=True))
+
+    def scores(self, asked: Asked, average: float) -> Any:
         scores = np.zeros(len(self))
         for word, times in enumerate(self.times):
             scores += asked.rarities[word] * saturation(times, self.lengths, average)
-        scores /= asked.whole
-        places = np.argsort(-scores, kind="stable")[:rows]
-        return list(zip(places.tolist(), scores[places].tolist(), strict=True))
+        return scores / asked.whole
+
+    def worths(
+        self, asked: Asked, said: Asked, average: float, facts: Collection[UUID]
+    ) -> dict[UUID, Worth]:
+        """Of those of the facts that have any of the words."""
+        if not (facts and len(self)):
+            return {}
+        sought = np.array([fact.bytes for fact in facts], self.ids.dtype)
+        places = np.minimum(np.searchsorted(self.ids, sought), len(self) - 1)
+        is_there = self.ids[places] == sought
+        weights = np.array([said.rarities.get(word, 0.0) for word in range(len(self.times))])
+        met = self.scores(asked, average)[places]
+        stated = weights @ self.stated[:, places] / said.whole
+        return {
+            fact: Worth(*worth)
+            for fact, known, *worth in zip(
+                facts, is_there.tolist(), met.tolist(), stated.tolist(), strict=True
+            )
+            if known
+        }
 
     def words_of(self, place: int) -> list[int]:
         numbers: list[int] = np.flatnonzero(self.times[:, place]).tolist()

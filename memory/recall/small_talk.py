@@ -122,8 +122,9 @@ QUESTIONS = phrases("""
     ผู้ใช้
 """)
 
-# The same of languages for which Postgres has no list of stop words.
+# The same of languages for which Postgres has no list of stop words, and what its lists lack.
 UNLISTED_FUNCTION_WORDS = listed("""
     هل ما ماذا متى أين اين من مَن هو هي هم أنا انا أنت نحن في على إلى الى عن مع كم كيف لماذا
+    päin
     أي اي هذا هذه ذلك تلك كان كانت يكون لي لدي عندي و أو او ثم قد لا لم لن إن أن ان كل بعض
 """)

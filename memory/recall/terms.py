@@ -4,20 +4,19 @@ Any word will do, because a message has several topics and a fact has one.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from uuid import UUID
-
-from django.db import connection
 
 from agents.models import Agent
 from memory.recall.census import SCOPES, Census
 from memory.recall.dates import date_words
 from memory.recall.lexical import Asked, rarity
 from memory.recall.query import Query
-from memory.recall.sheets import Sheet, Sheets
+from memory.recall.sheets import Sheet, Sheets, Worth
 from memory.recall.small_talk import FUNCTION_WORDS, QUESTIONS, UNLISTED_FUNCTION_WORDS
+from memory.recall.statements import ask
 from memory.text.language import language_config
 from memory.text.lists import listed
 from memory.text.words import UNSPACED
@@ -56,15 +55,16 @@ _ANALYSIS = """
         SELECT name FROM languages WHERE name <> 'simple'
     ), configurations AS (
         SELECT name FROM known
-        WHERE name = %(detected)s OR NOT EXISTS (SELECT FROM known WHERE name = %(detected)s)
-        UNION SELECT %(detected)s
+        WHERE name = %(detected)s::text
+            OR NOT EXISTS (SELECT FROM known WHERE name = %(detected)s::text)
+        UNION SELECT %(detected)s::text
     ), stems AS (
         SELECT name, lexeme, position
         FROM configurations,
-            unnest(to_tsvector(name::regconfig, %(spaced)s)), unnest(positions) position
+            unnest(to_tsvector(name::regconfig, %(spaced)s::text)), unnest(positions) position
     ), plain AS (
         SELECT lexeme, position
-        FROM unnest(to_tsvector('simple', %(spaced)s)), unnest(positions) position
+        FROM unnest(to_tsvector('simple', %(spaced)s::text)), unnest(positions) position
     )
     SELECT left(plain.lexeme, 60), array_agg(DISTINCT left(stems.lexeme, 60)), false,
         min(position) AS place
@@ -72,7 +72,7 @@ _ANALYSIS = """
     GROUP BY plain.lexeme
     HAVING count(DISTINCT stems.name) = (SELECT count(*) FROM configurations)
     UNION ALL
-    SELECT term, ARRAY[term], true, 0 FROM remembrancer_terms('simple', %(glued)s)
+    SELECT term, ARRAY[term], true, 0 FROM remembrancer_terms('simple', %(glued)s::text)
     ORDER BY place, 1
 """
 # One index-only scan per lexeme, whose rows come as one value (memory/recall/sheets.py): to make a
@@ -84,14 +84,15 @@ _POSTINGS = """
                 || boolsend(stated), '')
         FROM (
             SELECT fact_id, tf, stated, length, words FROM memory_factterm
-            WHERE owner_id = %(owner)s AND term = w.term AND {scope} LIMIT %(rows)s
+            WHERE owner_id = %(owner)s AND term = w.term AND {scope} LIMIT {rows}
         ) AS facts
     )
     FROM unnest(%(terms)s::text[], %(words)s::int[]) AS w (term, word)
 """
 _PROBE = """
     SELECT fact_id, term, tf, stated FROM memory_factterm
-    WHERE owner_id = %(owner)s AND fact_id = ANY(%(facts)s) AND term = ANY(%(terms)s)
+    WHERE owner_id = %(owner)s AND fact_id = ANY(%(facts)s::uuid[])
+        AND term = ANY(%(terms)s::text[])
 """
 
 
@@ -131,6 +132,19 @@ class Postings:
         rows = self.facts + prior
         return Asked({n: rarity(count, rows) for n, count in enumerate(self.counts)})
 
+    def said(self, prior: int) -> Asked:
+        """Of what was asked that which statements say: seldom their date, so that a date asked for
+        uncovers nothing."""
+        asked = self.asked(prior)
+        return Asked({n: asked.rarities[n] for n in self.contents})
+
+    @property
+    def contents(self) -> list[int]:
+        return [n for n, word in enumerate(self.words) if not word.is_date]
+
+    def worths(self, facts: Collection[UUID], prior: int) -> dict[UUID, Worth]:
+        return self.sheets.worths(self.asked(prior), self.said(prior), self.average, facts)
+
     def best(self, prior: int, rows: int) -> list[tuple[UUID, float, tuple[str, ...]]]:
         """The facts that have most of what was asked, with the words met."""
         best = self.sheets.best(self.asked(prior), self.average, rows)
@@ -155,12 +169,10 @@ def analyse(query: Query, agent: Agent) -> list[Word]:
         "spaced": _SPACELESS.sub(" ", query.in_context),
         "glued": " ".join(_GLUED.findall(query.in_context)),
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_ANALYSIS, values)
-        found = [
-            Word(text, tuple({text, *stems}), is_pair=pair and bool(_SPACELESS.match(text)))
-            for text, stems, pair, _ in cursor.fetchall()
-        ]
+    found = [
+        Word(text, tuple({text, *stems}), is_pair=pair and bool(_SPACELESS.match(text)))
+        for text, stems, pair, _ in ask(_ANALYSIS, values)
+    ]
     return _with_dates([word for word in found if _says_something(word)][:WORDS], query)
 
 
@@ -171,11 +183,9 @@ def postings(words: Sequence[Word], agent: Agent, census: Census, rows: int) -> 
         "agent": agent.pk,
         "terms": [lexeme for lexeme, _ in numbered],
         "words": [number for _, number in numbered],
-        "rows": rows + 1,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_POSTINGS.format(scope=SCOPES[Agent.Reads(agent.reads)]), values)
-        found = cursor.fetchall()
+    scope = SCOPES[Agent.Reads(agent.reads)]
+    found = ask(_POSTINGS.format(scope=scope, rows=rows + 1), values)
     packed = ((word, facts) for word, facts in found if facts)
     sheets = Sheets.unpacked(packed, len(words))
     counts = sheets.counts()
@@ -183,18 +193,28 @@ def postings(words: Sequence[Word], agent: Agent, census: Census, rows: int) -> 
     return Postings(words, sheets, counts, census.facts, census.average, common)
 
 
-def fill_in(found: Postings, agent: Agent, facts: Mapping[UUID, Every | None]) -> dict[UUID, Sheet]:
-    """The whole sheets of these facts, whatever leg they come from; a fact with nothing in the
-    index has none. Only of a common word there can be more than the postings tell."""
-    sheets = {}
-    for fact_id, every in facts.items():
-        if every is not None:
-            sheet = found.sheets.get(fact_id) or Sheet(every.length, every.words)
+def fill_in(
+    found: Postings, agent: Agent, facts: Mapping[UUID, Every], brief: Collection[UUID], prior: int
+) -> dict[UUID, Sheet]:
+    """The whole sheets of these facts, whatever leg they come from; of the `brief` ones only what
+    they are worth. Only of a common word there can be more than the postings tell."""
+    if found.common:
+        brief = ()
+    sheets = {key: _of_every(facts[key]) for key in brief}
+    for key, worth in found.worths(brief, prior).items():
+        sheets[key].worth = worth
+    for key, every in facts.items():
+        if key not in sheets:
+            sheet = found.sheets.get(key) or _of_every(every)
             sheet.dates = every.dates
-            sheets[fact_id] = sheet
+            sheets[key] = sheet
     if found.common:
         _probe(found, agent, sheets)
     return sheets
+
+
+def _of_every(every: Every) -> Sheet:
+    return Sheet(every.length, every.words, dates=every.dates)
 
 
 def _probe(found: Postings, agent: Agent, sheets: Mapping[UUID, Sheet]) -> None:
@@ -207,11 +227,9 @@ def _probe(found: Postings, agent: Agent, sheets: Mapping[UUID, Sheet]) -> None:
         "facts": list(sheets),
         "terms": list(numbers),
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_PROBE, values)
-        for fact_id, term, times, stated in cursor.fetchall():
-            for number in numbers[term]:
-                sheets[fact_id].note(number, times, stated)
+    for fact_id, term, times, stated in ask(_PROBE, values):
+        for number in numbers[term]:
+            sheets[fact_id].note(number, times, stated)
 
 
 def numbered(words: Sequence[Word]) -> dict[str, list[int]]:

@@ -14,6 +14,7 @@ from conversations.models import Conversation
 from memory import embedding, vector_index
 from memory.search.words import Word
 
+TABLE = "conversations_passageembedding"
 # Passages read for one term; what more of them have is nearly as common as can be.
 ROWS_PER_TERM = 4000
 
@@ -44,9 +45,7 @@ _NEAREST = """
 """
 _BY_NEARNESS = " ORDER BY vector <=> %(vector)s::vector, passage_id LIMIT %(rows)s"
 # The index has half-precision copies; the cosine is taken from the whole vector.
-_BY_INDEX = (
-    " ORDER BY vector::halfvec({dimensions}) <=> %(vector)s::halfvec({dimensions}) LIMIT %(rows)s"
-)
+_BY_INDEX = " ORDER BY {here} <=> {sought} LIMIT %(rows)s"
 _STRETCHES = """
     SELECT conversation_id, stretch, place, passage_id, length, words
     FROM conversations_indexedpassage
@@ -153,8 +152,11 @@ class Index:
         """The best first, of so many passages. Every vector of the owner is compared, unless there
         are very many."""
         if self._is_large(rows, passages):
-            order = _BY_INDEX.replace("{dimensions}", str(len(vector)))
-            with vector_index.approximate():
+            order = _BY_INDEX.format(
+                here=vector_index.place("vector", f"{TABLE}.owner_id", len(vector)),
+                sought=vector_index.place("%(vector)s::vector", "%(owner)s::uuid", len(vector)),
+            )
+            with vector_index.approximate(passages):
                 found = self._cosines(_NEAREST + "{scope}" + order, vector, rows=rows)
             if len(found) == rows:
                 return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0].int)))
@@ -163,9 +165,8 @@ class Index:
     def _is_large(self, rows: int, passages: int) -> bool:
         if passages <= vector_index.EXACT_UP_TO:
             return False
-        indexed = vector_index.all_rows("conversations_passageembedding", embedding.MODEL)
-        return indexed is not None and vector_index.is_worth_it(
-            rows=rows, visible=passages, owned=passages, all_rows=indexed
+        return vector_index.exists(TABLE, embedding.MODEL) and vector_index.is_worth_it(
+            rows=rows, visible=passages, owned=passages
         )
 
     def cosines(self, vector: Sequence[float], passages: Collection[UUID]) -> dict[UUID, float]:

@@ -133,3 +133,11 @@ def test_the_record_is_found_in_its_language(agent: Agent, language: str) -> Non
     said(agent, *texts)
     for text, question in zip(texts, questions, strict=False):
         assert [hit.text for hit in search(agent=agent, query=question, scope="raw")][:1] == [text]
+
+
+def test_a_finnish_question_finds_the_town_that_it_bends_otherwise(agent: Agent) -> None:
+    """Turkua and Turussa have no stem in common; that somebody lives somewhere they have."""
+    texts = "Käyttäjä asuu Turussa.", "Käyttäjällä on kaksi koiraa."
+    facts = known(agent, *texts, language="finnish")
+    told = recall(agent=agent, message="Missä päin Turkua asun?", now=NOW).items
+    assert [item.fact for item in told] == facts[:1]

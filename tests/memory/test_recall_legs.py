@@ -115,7 +115,7 @@ def test_where_candidates_can_not_be_measured_what_is_named_is_told(
     agent: Agent, store: dict[Leg, Fact], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known(agent, "The user wants short answers.", pinned=True)
-    monkeypatch.setattr(nearest, "_MEASURED", "SELECT 1 / 0")
+    monkeypatch.setattr(nearest, "_OF_IDS", "SELECT 1 / 0")
     told = {item.fact.statement for item in ask(agent).items}
     assert {ONLY[Leg.ENTITY], "The user wants short answers."} <= told
 

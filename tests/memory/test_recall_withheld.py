@@ -70,20 +70,32 @@ def test_nothing_is_named_while_memory_is_off(store: Agent) -> None:
     assert withheld.look(agent=store, message=ASKED, now=NOW) == []
 
 
-def test_a_key_is_told_ids_and_reasons_of_its_own_scope_and_no_text(
-    api: Api, alice_key: IssuedKey, store: Agent
+def test_a_key_that_may_review_is_told_ids_and_reasons_of_its_own_scope_and_no_text(
+    api: Api, store: Agent
 ) -> None:
     body = json.dumps({"message": ASKED, "explain": True})
-    answer = api(alice_key).post("/api/v1/recall", body, content_type="application/json")
+    key = ApiKeyFactory.create(agent=store, scopes=("recall", "review"))
+    answer = api(key).post("/api/v1/recall", body, content_type="application/json")
     told = {one["why"] for one in answer.json()["trace"]["withheld"]}
     assert told == {"waits for review", "rejected", "archived", "expired"}
     assert places(answer.content.decode()) == set()
     lean = json.dumps({"message": ASKED})
-    answer = api(alice_key).post("/api/v1/recall", lean, content_type="application/json")
+    works = ApiKeyFactory.create(
+        agent=store.owner.agents.get(slug="work"), scopes=("recall", "review")
+    )
+    for others, asked in ((key, lean), (works, body)):
+        answer = api(others).post("/api/v1/recall", asked, content_type="application/json")
+        assert answer.json()["trace"]["withheld"] == []
+
+
+def test_a_key_that_may_only_recall_learns_of_nothing_that_is_withheld(
+    api: Api, alice_key: IssuedKey, store: Agent
+) -> None:
+    body = json.dumps({"message": ASKED, "explain": True})
+    answer = api(alice_key).post("/api/v1/recall", body, content_type="application/json")
+    assert [item["statement"] for item in answer.json()["items"]] == [LIVES.format(TOLD)]
     assert answer.json()["trace"]["withheld"] == []
-    bobs = api(ApiKeyFactory.create(agent=store.owner.agents.get(slug="work")))
-    answer = bobs.post("/api/v1/recall", body, content_type="application/json")
-    assert answer.json()["trace"]["withheld"] == []
+    assert places(answer.content.decode()) == set()
 
 
 # The page

@@ -1,0 +1,54 @@
+"""The statements that every recall makes. The server keeps them planned, because to plan one takes
+about as long as to run it, and answers in binary, which takes less time to read."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import psycopg
+from django.db import connection
+from psycopg.adapt import Dumper
+from psycopg.pq import Format
+
+# Runs of a statement until it is kept.
+_KEPT_AFTER = 2
+
+
+class Point:
+    """A vector, as a value that pgvector reads without parsing: `%(name)s::vector`."""
+
+    def __init__(self, vector: Any) -> None:
+        numbers = np.asarray(vector, ">f4")
+        self.packed = len(numbers).to_bytes(2, "big") + b"\0\0" + numbers.tobytes()
+
+
+class _PointDumper(Dumper):
+    format = Format.BINARY
+
+    def dump(self, obj: Point) -> bytes:
+        return obj.packed
+
+
+def ask(statement: str, values: Mapping[str, Any]) -> list[Any]:
+    """Rows. Values are bound by the server, so that each needs a type or a cast; what the plan
+    depends on, such as a limit, stands in the text."""
+    with _cursor() as cursor:
+        cursor.execute(statement, values)
+        rows: list[Any] = cursor.fetchall()
+    return rows
+
+
+@contextmanager
+def _cursor() -> Iterator[Any]:
+    """Beside those of Django's, which bind values themselves and so can keep nothing. Through its
+    wrappers, so that they see each statement."""
+    connection.ensure_connection()
+    raw = connection.connection
+    if raw.prepare_threshold is None:
+        raw.prepare_threshold = _KEPT_AFTER
+        raw.adapters.register_dumper(Point, _PointDumper)
+    plain = psycopg.Cursor(raw)
+    plain.format = Format.BINARY
+    with connection._prepare_cursor(plain) as cursor:  # type: ignore[attr-defined]
+        yield cursor
