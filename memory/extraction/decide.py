@@ -28,6 +28,7 @@ from memory.policy import (
 )
 from memory.policy.screen import dropped
 from memory.recall import record
+from memory.rules.scope import texts_for
 from memory.scope import facts_of, facts_readable_by
 from memory.text import text_hash
 from memory.vocabulary import Gate, State
@@ -140,7 +141,10 @@ def _context(
         now=now,
         same=_same(conversation, statements),
         is_tombstoned=lambda statement: statement in buried,
-        recalled=record.statements_told(conversation=conversation, most=RECALLED),
+        recalled=(
+            *record.statements_told(conversation=conversation, most=RECALLED),
+            *texts_for(conversation.agent.acting()),
+        ),
         headers=tuple(_headers(window.numbered.values())),
         rule_based=rule_based,
         at_cap=_at_cap(conversation),

@@ -72,14 +72,6 @@ def _rules(agent: Agent) -> str:
 
 DOCUMENTS = (
     Document(
-        "rules",
-        "What I told you to follow",
-        "The standing instructions that the user wrote for this assistant. They ride ahead of every"
-        " answer of recall too; attach them where recall is not called. Read-only: the user writes"
-        " them in a browser.",
-        _rules,
-    ),
-    Document(
         "profile",
         "What is known of me",
         "A short portrait of the user, made of accepted facts only. Attach it where the whole chat"
@@ -92,6 +84,14 @@ DOCUMENTS = (
         "The user's accepted facts that this assistant may know, pinned and durable ones first, as"
         f" many as fit into {BUDGET} tokens.",
         _facts,
+    ),
+    Document(
+        "rules",
+        "What I told you to follow",
+        "The standing instructions that the user wrote for this assistant. They ride ahead of every"
+        " answer of recall too; attach them where recall is not called. Read-only: the user writes"
+        " them in a browser.",
+        _rules,
     ),
 )
 

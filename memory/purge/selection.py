@@ -14,6 +14,7 @@ from agents.models import Agent, ApiKey, User
 from conversations.models import Conversation, Import, Message, Sketch
 from memory.models import DroppedCandidate, Entity, Evidence, ExtractionRun, Fact
 from memory.models.case import Case
+from memory.models.rule import Rule
 from memory.purge import further
 from memory.scope import facts_of, facts_readable_by
 from memory.text.words import UNSPACED
@@ -110,7 +111,8 @@ class Selection:
         return found.none()
 
     def chosen_others(self) -> set[UUID]:
-        """Dropped candidates, notes, names and cases that hold the text, whatever they hang on."""
+        """Dropped candidates, notes, names, cases and rules that hold the text, whatever they hang
+        on."""
         dropped = DroppedCandidate.objects.filter(owner=self.owner)
         dropped = dropped.exclude(statement=Fact.PURGED, quote="", detail="")
         if self.run is not None:
@@ -119,7 +121,8 @@ class Selection:
             names = Entity.objects.filter(owner=self.owner)
             cases = Case.objects.filter(owner=self.owner)
             notes = Sketch.objects.filter(owner=self.owner)
-            own = (_ids(dropped), _ids(names), _ids(cases), _ids(notes))
+            rules = Rule.objects.filter(owner=self.owner)
+            own = (_ids(dropped), _ids(names), _ids(cases), _ids(notes), _ids(rules))
             return {*chain(*own), *further.all_rows(self.owner)}
         if self.takes_whole_conversations:
             whole = self.chosen_conversations()
@@ -155,7 +158,9 @@ class Selection:
         told = Q()
         for part in _PARTS:
             told |= Q(**{f"{part}__iregex": pattern})
-        return {*_ids(names), *_ids(Case.objects.filter(told, owner=self.owner))}
+        rules = Rule.objects.filter(owner=self.owner, text__iregex=pattern)
+        cases = Case.objects.filter(told, owner=self.owner)
+        return {*_ids(names), *_ids(cases), *_ids(rules)}
 
     def _whence(self, *, own: str | None, through: str) -> Q:
         """Rules about where something came from. `own`: the row has such columns itself too."""

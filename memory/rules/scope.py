@@ -39,6 +39,11 @@ def rules_for(agent: Agent) -> QuerySet[Rule]:
     return rules_of(agent.owner).filter(mine)
 
 
+def texts_for(agent: Agent) -> list[str]:
+    """What recall tells it on every turn: to say it again teaches nothing."""
+    return list(riding(agent).values_list("text", flat=True))
+
+
 def riding(agent: Agent) -> QuerySet[Rule]:
     """What rides on each of its turns, as far as the budget goes."""
     return standing(rules_for(agent)).filter(enabled=True)

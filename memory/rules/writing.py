@@ -11,7 +11,7 @@ from agents.audit import Actor
 from agents.models import Agent, User
 from conversations.models import Import
 from memory.lifecycle.rows import need_person, scope_for, transition
-from memory.lifecycle.values import Scope
+from memory.lifecycle.values import NotAllowed, Scope
 from memory.models import Fact, Rule
 from memory.rules.scope import rules_of, standing
 from memory.rules.screen import fault, hash_of, tidy
@@ -38,7 +38,7 @@ def write(
     """A new rule behind all others. Raises NotAllowed, Unfit, SameRule, TooMany."""
     text = _fit(text)
     with transition(owner, actor, reason):
-        author = need_person(actor, owner)
+        author = _writer(actor, owner)
         others = list(standing(rules_of(owner)))
         if len(others) >= MOST:
             raise TooMany(MOST)
@@ -68,7 +68,7 @@ def reword(
     """
     text = _fit(text)
     with transition(rule.owner, actor, reason):
-        author = need_person(actor, rule.owner)
+        author = _writer(actor, rule.owner)
         row = _standing(rule)
         agent = scope_for(row.owner, scope) if scope else row.agent
         if (text, agent) == (row.text, row.agent):
@@ -92,7 +92,7 @@ def reword(
 def switch(*, rule: Rule, enabled: bool, actor: Actor, reason: str = "") -> Rule:
     """Raises NotAllowed, Overtaken."""
     with transition(rule.owner, actor, reason or f"switched {'on' if enabled else 'off'}"):
-        need_person(actor, rule.owner)
+        _writer(actor, rule.owner)
         row = _standing(rule)
         return row if row.enabled == enabled else _change(row, enabled=enabled)
 
@@ -103,7 +103,7 @@ def shift(*, rule: Rule, steps: int, actor: Actor, reason: str = "") -> Rule:
     Raises NotAllowed, Overtaken.
     """
     with transition(rule.owner, actor, reason or "moved"):
-        need_person(actor, rule.owner)
+        _writer(actor, rule.owner)
         row = _standing(rule)
         order = list(standing(rules_of(row.owner)))
         order.remove(row)
@@ -116,14 +116,14 @@ def shift(*, rule: Rule, steps: int, actor: Actor, reason: str = "") -> Rule:
 def retire(*, rule: Rule, actor: Actor, reason: str = "") -> Rule:
     """Takes it out of the list; `restore` puts it back. Raises NotAllowed, Overtaken."""
     with transition(rule.owner, actor, reason or "taken out"):
-        need_person(actor, rule.owner)
+        _writer(actor, rule.owner)
         return _change(_standing(rule), retired_at=timezone.now())
 
 
 def restore(*, rule: Rule, actor: Actor, reason: str = "") -> Rule:
     """Raises NotAllowed, SameRule, TooMany, Overtaken (replaced, or never taken out)."""
     with transition(rule.owner, actor, reason or "put back"):
-        need_person(actor, rule.owner)
+        _writer(actor, rule.owner)
         row = _fresh(rule)
         if row.retired_at is None:
             raise Overtaken(row)
@@ -132,6 +132,13 @@ def restore(*, rule: Rule, actor: Actor, reason: str = "") -> Rule:
             raise TooMany(MOST)
         _refuse_twin(others, row.agent, row.text)
         return _change(row, retired_at=None)
+
+
+def _writer(actor: Actor, owner: User) -> User:
+    """A key may stand for a person elsewhere; here it does not. Raises NotAllowed."""
+    if not actor.name.startswith(("person:", "command:")):
+        raise NotAllowed("Only a person writes or changes a rule, in a browser.")
+    return need_person(actor, owner)
 
 
 def _fit(text: str) -> str:

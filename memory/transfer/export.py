@@ -24,7 +24,7 @@ from memory.models import (
     FactUsage,
     Tombstone,
 )
-from memory.transfer import cases, lines
+from memory.transfer import cases, lines, rules
 from memory.transfer.rows import reviewer_of
 from memory.vocabulary import EntityType
 
@@ -37,7 +37,7 @@ _PURGED = """
     SELECT EXISTS (
         SELECT FROM agents_auditevent WHERE owner_id = %(owner)s AND id > %(since)s
         AND (after ? 'purged_messages' OR after ->> 'archived_reason' = 'purged'
-            OR "table" = 'memory_case' AND action = 'delete'))
+            OR "table" IN ('memory_case', 'memory_rule') AND action = 'delete'))
 """
 
 
@@ -78,6 +78,7 @@ def _lines(owner: User, agent: Agent | None, conversations: bool) -> Iterator[li
     if conversations:
         its = {"agent": agent, "conversation__agent": agent} if agent else {}
         yield from cases.lines_of(Case.objects.filter(owner=owner, **its))
+    yield from rules.lines_of(owner, agent)
     if agent is None:
         yield from _tombstones(owner)
 

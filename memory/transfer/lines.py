@@ -1,7 +1,8 @@
 """The lines of a memory file (docs/memory-format.md), strictly: an unknown field is an error.
 
 One JSON object a line: a header, then settings, agents, entities, conversations each followed by
-its messages, facts, cases, tombstones, and the end. Rows are named by what their owner knows them
+its messages, facts, cases, rules, tombstones, and the
+end. Rows are named by what their owner knows them
 by (slug, source and id, type and name), only facts by their ids.
 """
 
@@ -262,6 +263,16 @@ class CaseLine(Line):
         return tuple(filter(None, parts))
 
 
+class RuleLine(Line):
+    """What the owner wrote for their agents to follow, as it stands; they come in its order."""
+
+    type: Literal["rule"] = "rule"
+    agent: Slug | None
+    text: Annotated[Text, Field(min_length=1, max_length=500, pattern=r"\S")]
+    enabled: bool
+    created_at: Past
+
+
 class TombstoneLine(Line):
     type: Literal["tombstone"] = "tombstone"
     digest: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
@@ -286,6 +297,7 @@ AnyLine = Annotated[
     | SketchLine
     | FactLine
     | CaseLine
+    | RuleLine
     | TombstoneLine
     | End,
     Field(discriminator="type"),

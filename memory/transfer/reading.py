@@ -30,6 +30,7 @@ from memory.transfer.lines import (
     FactLine,
     Header,
     MessageLine,
+    RuleLine,
     Settings,
     SketchLine,
     TombstoneLine,
@@ -39,8 +40,8 @@ from memory.vocabulary import State
 Numbered = tuple[int, AnyLine]
 # In this order; messages and breadcrumbs follow their conversation.
 ORDER: tuple[type, ...] = (
-    Header, Settings, AgentLine, EntityLine, ConversationLine, FactLine, CaseLine, TombstoneLine,
-    End,
+    Header, Settings, AgentLine, EntityLine, ConversationLine, FactLine, CaseLine, RuleLine,
+    TombstoneLine, End,
 )  # fmt: skip
 PARTS: tuple[type, ...] = (MessageLine, BreadcrumbLine, SketchLine)
 WITHIN: dict[type, type] = dict.fromkeys(PARTS, ConversationLine)
@@ -179,6 +180,8 @@ class Checker:
             self._fact(number, line)
         elif isinstance(line, CaseLine):
             self._case(number, line)
+        elif isinstance(line, RuleLine):
+            self._known_agent(number, line.agent)
         elif isinstance(line, TombstoneLine):
             self.found.tombstones += 1
         elif isinstance(line, End) and line.lines != number - 1:

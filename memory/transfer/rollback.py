@@ -12,6 +12,7 @@ from memory import lifecycle
 from memory.cases import lifecycle as cases
 from memory.cases.lifecycle import LIVE
 from memory.models import Case, Fact
+from memory.rules import imports as rules
 from memory.vocabulary import CaseOrigin, State
 
 AT_ONCE = 1000
@@ -21,11 +22,13 @@ AT_ONCE = 1000
 class Rollback:
     """`waiting` had not been decided over, `as_brought` was let in with the import. `decided` was
     decided over since and stays; so do conversations, which only a purge takes. `cases` go as they
-    are; one that was rejected elsewhere while the same waits here stays."""
+    are; one that was rejected elsewhere while the same waits here stays. `rules` that stand as they
+    came are taken out."""
 
     waiting: list[UUID] = field(default_factory=list)
     as_brought: list[UUID] = field(default_factory=list)
     cases: list[UUID] = field(default_factory=list)
+    rules: int = 0
     decided: int = 0
     conversations: int = 0
 
@@ -60,6 +63,7 @@ def look_at(imported: Import) -> Rollback:
         else:
             found.as_brought.append(fact.pk)
     _look_at_cases(imported, found)
+    found.rules = len(rules.standing_of(imported))
     return found
 
 
@@ -88,6 +92,8 @@ def roll_back(*, imported: Import, actor: Actor) -> Rollback:
         for case in Case.objects.select_related("owner").filter(pk__in=found.cases):
             reason = f"rollback of import {imported.pk}"
             cases.withdraw(case=case, actor=actor, reason=reason)
+        if found.rules:
+            rules.roll_back(imported=imported, actor=actor)
     return found
 
 

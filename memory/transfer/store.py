@@ -30,6 +30,7 @@ from memory.transfer.lines import (
     EntityLine,
     FactLine,
     MessageLine,
+    RuleLine,
     Settings,
     SketchLine,
     TombstoneLine,
@@ -40,6 +41,7 @@ from memory.transfer.plan import Conflict, FactPlan, plan
 from memory.transfer.reading import BadFile, Checked, check, read
 from memory.transfer.record import Record
 from memory.transfer.rows import check_pointers, wait_with_pointers
+from memory.transfer.rules import RuleWriter
 
 OTHER_KEY = (
     "Its tombstones were made with another HASH_KEY and say nothing here, so they are left out: "
@@ -81,7 +83,7 @@ def bring_in(
             owner=owner, format=FORMAT, file_name=name[-255:], approved_by=person
         )
         facts = plan(owner=owner, path=path, checked=checked)
-        writer = Writer(owner, person, imported, checked, facts)
+        writer = Writer(owner, person, imported, checked, facts, actor)
         writer.write(path)
         settle(writer.facts, conflict, actor, writer.result.new, writer.result.left)
         result = writer.close()
@@ -93,7 +95,13 @@ def bring_in(
 
 class Writer:
     def __init__(
-        self, owner: User, person: User, imported: Import, checked: Checked, facts: FactPlan
+        self,
+        owner: User,
+        person: User,
+        imported: Import,
+        checked: Checked,
+        facts: FactPlan,
+        actor: Actor,
     ) -> None:
         self.owner, self.imported, self.checked = owner, imported, checked
         self.result = Result(imported=imported.pk)
@@ -107,6 +115,7 @@ class Writer:
         self.record = Record(owner, imported, self.agents)
         self.facts = FactWriter(owner, person, imported, self.agents, facts, self.record.ids)
         self.cases = CaseWriter(owner, person, self.agents, self.record)
+        self.rules = RuleWriter(owner, person, actor, imported, self.agents)
         self.settings: Settings | None = None
         self.tombstones: list[Tombstone] = []
 
@@ -117,6 +126,7 @@ class Writer:
         self.record.close()
         self.facts.close()
         self.cases.close()
+        self.rules.close()
         check_pointers()
 
     def _take(self, number: int, line: AnyLine) -> None:
@@ -140,6 +150,8 @@ class Writer:
         elif isinstance(line, CaseLine):
             self.record.close()
             self.cases.take(number, line)
+        elif isinstance(line, RuleLine):
+            self.rules.take(number, line)
         elif isinstance(line, TombstoneLine):
             self.tombstones.append(
                 Tombstone(owner=self.owner, digest=line.digest, created_at=line.created_at)
@@ -188,8 +200,9 @@ class Writer:
         self._bury()
         self._apply_settings()
         new.update(conversations=self.record.conversations, messages=self.record.messages)
-        new.update(facts=self.facts.new, cases=self.cases.new)
+        new.update(facts=self.facts.new, cases=self.cases.new, rules=self.rules.new)
         left.update({str(why): count for why, count in self.cases.left.items()})
+        left.update(self.rules.left)
         left["conversations that are here already"] += self.record.known
         self.result.new, self.result.left = +new, +left
         self.imported.counts = {"new": dict(self.result.new), "left_out": dict(self.result.left)}

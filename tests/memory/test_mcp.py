@@ -62,6 +62,11 @@ def known(agent: Agent, statement: str = HOME, /, **values: Any) -> Fact:
     return FactFactory.create(statement=statement, **values)
 
 
+def of_data(client: Session) -> list[str]:
+    """What holds memory, which the rules are not."""
+    return [uri for uri in client.resources() if not uri.endswith("/rules")]
+
+
 def arguments() -> dict[str, dict[str, Any]]:
     return {
         "recall": {"message": ASKED},
@@ -210,7 +215,7 @@ def test_nothing_of_others_or_of_other_states_is_told(agent: Agent) -> None:
         "recall": client.told("recall", message=ASKED),
         "search": client.told("search_memory", query="houseboat", max_tokens=4000, limit=20),
         "agents": client.told("list_agents"),
-        **{uri: client.read(uri) for uri in client.resources()},
+        **{uri: client.read(uri) for uri in of_data(client)},
     }
     assert len(told) == 5
     for where, text in told.items():
@@ -321,7 +326,7 @@ def test_a_key_of_no_one_agent_names_one(agent: Agent) -> None:
     listed = client.told("list_agents")
     assert "- mine: Mine (its own facts and the global ones)" in listed
     assert "stranger" not in listed
-    assert len(client.resources()) == 4
+    assert len(client.resources()) == 6
     assert HOME in client.read("remembrancer://agents/mine/facts")
 
 
@@ -347,7 +352,7 @@ def test_hostile_text_stays_inside_the_fence(agent: Agent) -> None:
         client.told("search_memory", query="houseboat", limit=20, max_tokens=4000),
         client.told("search_memory", query="houseboat", limit=20, max_tokens=4000, scope="raw"),
         client.told("list_agents"),
-        *map(client.read, client.resources()),
+        *map(client.read, of_data(client)),
     ]
     for answer in answers:
         assert FENCE.fullmatch(answer), answer
@@ -369,7 +374,7 @@ def test_answers_keep_to_their_budget(agent: Agent, budget: int) -> None:
         found = client.told("search_memory", max_tokens=budget, **asked)
         assert tokens.count(found) <= budget
     assert tokens.count(client.told("recall", message="houseboat", max_tokens=budget)) <= budget
-    for uri in client.resources():
+    for uri in of_data(client):
         assert 3000 < tokens.count(client.read(uri)) <= 4000
     assert "max_tokens: Input should be" in client.refused("recall", message="x", max_tokens=9000)
 

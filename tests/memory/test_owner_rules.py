@@ -65,9 +65,9 @@ def test_nobody_but_a_person_takes_a_step(alice: User, actor: Actor) -> None:
 
 
 def test_a_key_writes_none_even_where_it_may_review(alice: User, agent: Agent) -> None:
-    """It stands for a person elsewhere; the database takes no rule from it."""
+    """It stands for a person elsewhere, and here it does not."""
     key = ApiKeyFactory.create(agent=agent, scopes=["review", "admin"])
-    with pytest.raises(Exception, match="Only a person writes"):
+    with pytest.raises(NotAllowed, match="Only a person writes"):
         writing.write(owner=alice, agent=None, text=METRIC, actor=key_holder(key))
 
 

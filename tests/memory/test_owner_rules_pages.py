@@ -8,16 +8,17 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
-from agents.audit import person
+from agents.audit import key_holder, person
 from agents.models import Agent, AuditEvent, OwnerSettings, User
 from conversations.models import Import
+from memory.lifecycle import NotAllowed
 from memory.models import Fact, Rule
 from memory.rules import from_candidate, imports, screen, writing
 from memory.rules.scope import rules_of, standing
 from memory.rules.values import SameRule
 from memory.transfer.reading import BadFile
 from memory.vocabulary import State, Withheld
-from tests.factories import AgentFactory, FactFactory
+from tests.factories import AgentFactory, ApiKeyFactory, FactFactory
 from tests.memory.ruling import ruled
 
 pytestmark = pytest.mark.django_db
@@ -282,3 +283,14 @@ def test_a_purge_of_the_candidate_takes_the_rule_along(alice: User, agent: Agent
     keep = ruled(alice, "Be brief.")
     erase(owner=alice, actor=person(alice), facts=[fact.pk])
     assert list(Rule.objects.all()) == [keep]
+
+
+def test_a_key_takes_back_no_decision_that_made_a_rule(alice: User, agent: Agent) -> None:
+    fact = instruction(agent)
+    made = from_candidate.make(fact=fact, text=METRIC, agent=None, actor=person(alice))
+    key = ApiKeyFactory.create(agent=agent, scopes=["review"])
+    with pytest.raises(NotAllowed, match="in a browser"):
+        from_candidate.take_back(fact=fact, actor=key_holder(key))
+    fact.refresh_from_db()
+    made.refresh_from_db()
+    assert (fact.state, made.stands) == (State.REJECTED, True)

@@ -18,6 +18,7 @@ from memory.cases import lifecycle as cases
 from memory.cases.values import CaseDraft
 from memory.lifecycle import Draft, EntityRef, Source
 from memory.models import CaseReading, Derivation, Fact, FactUsage, Tombstone
+from memory.rules import writing
 from memory.transfer.export import export
 from memory.transfer.plan import Conflict
 from memory.transfer.store import Result, bring_in
@@ -59,8 +60,18 @@ def a_store(owner: User, agent: Agent, second: Agent) -> Store:
     home = Store(owner, agent, second, talk, {})
     _facts(home, said)
     _cases(home, said)
+    for text, whose, enabled in RULES:
+        mine = agent if whose == "own" else None
+        writing.write(owner=owner, agent=mine, text=text, enabled=enabled, actor=person(owner))
     Tombstone.objects.create(owner=owner, digest="ab" * 32, created_at=MONDAY)
     return home
+
+
+RULES = (
+    ("Answer in metric units.", "all", True),
+    ("Be brief.", "own", True),
+    ("Write in Finnish.", "all", False),
+)
 
 
 def _say(talk: Conversation, text: str, **values: Any) -> Message:

@@ -7,9 +7,9 @@ import pytest
 from django.db.models import Q
 from pytest_django.fixtures import Settings
 
-from agents.audit import person
+from agents.audit import key_holder, person
 from agents.models import Agent, AuditEvent, OwnerSettings, User
-from conversations.models import Conversation, IndexedPassage, Message, Passage, Sketch
+from conversations.models import Conversation, Import, IndexedPassage, Message, Passage, Sketch
 from memory import lifecycle
 from memory.cases import lifecycle as cases
 from memory.lifecycle import Tombstoned
@@ -30,10 +30,14 @@ from memory.models import (
 )
 from memory.purge.execute import purge
 from memory.purge.selection import chosen
+from memory.rules import writing
+from memory.rules.scope import rules_of, standing
+from memory.transfer import rollback, rules
 from memory.transfer.lines import CaseLine, FactLine
 from memory.transfer.plan import Left
+from memory.transfer.store import bring_in
 from memory.vocabulary import ArchivedReason, State
-from tests.factories import MONDAY, AgentFactory, FactFactory, UserFactory
+from tests.factories import MONDAY, AgentFactory, ApiKeyFactory, FactFactory, UserFactory
 from tests.memory.invariants import check, memory_of
 from tests.transfer.stores import (
     CASES,
@@ -325,3 +329,46 @@ def test_what_was_forgotten_there_is_not_learned_here(
             owner=stranger, agent=None, draft=draft_of(forgotten, conversation=None),
             actor=person(stranger),
         )  # fmt: skip
+
+
+def ruled(owner: User) -> list[tuple[str, bool]]:
+    rows = standing(rules_of(owner)).select_related("agent")
+    return [
+        (f"{rule.agent.slug if rule.agent else 'all'}: {rule.text}", rule.enabled) for rule in rows
+    ]
+
+
+def test_rules_come_in_their_order_behind_those_that_are_here_and_go_out_again(
+    store: Store, file: Path
+) -> None:
+    text = written(store.owner)
+    own = f"{store.agent.slug}: Be brief."
+    brought = [
+        ("all: Answer in metric units.", True),
+        (own, True),
+        ("all: Write in Finnish.", False),
+    ]
+    assert ruled(store.owner) == brought
+    forget_everything()
+    writing.write(owner=store.owner, agent=None, text="Mine.", actor=person(store.owner))
+    writing.write(
+        owner=store.owner, agent=None, text="answer in METRIC units", actor=person(store.owner)
+    )
+    result = let_in(store.owner, text, file)
+    assert (result.new["rules"], result.left[rules.HERE]) == (2, 1)
+    here = [("all: Mine.", True), ("all: answer in METRIC units", True)]
+    assert ruled(store.owner) == [*here, *brought[1:]]
+    imported = Import.objects.get(owner=store.owner)
+    assert rollback.look_at(imported).rules == 2
+    rollback.roll_back(imported=imported, actor=person(store.owner))
+    assert ruled(store.owner) == here
+
+
+def test_a_key_brings_no_rule_in_and_says_so(store: Store, file: Path) -> None:
+    text = written(store.owner)
+    forget_everything()
+    key = ApiKeyFactory.create(owner=store.owner, agent=None, scopes=["review"])
+    file.write_text(text)
+    result = bring_in(owner=store.owner, path=file, name="f", actor=key_holder(key))
+    assert result.left[rules.BY_KEY] == 3
+    assert (ruled(store.owner), result.new["facts"]) == ([], len(store.facts))

@@ -129,6 +129,8 @@ that is your word, as the person who runs this server, for every fact in it.
         )
         if found.cases:
             self.stdout.write(f"{done}: {counted(len(found.cases), 'case')}.")
+        if found.rules:
+            self.stdout.write(f"{done}: {counted(found.rules, 'rule')}.")
         if found.decided:
             stays = counted(found.decided, "fact or case", "facts and cases")
             self.stdout.write(f"Decided over since, it stays: {stays}.")
