@@ -1,6 +1,6 @@
 """What the API bears: recall, ingest and remember over HTTP with 1, 8 and 32 clients. No LLM.
 
-    python -m bench.api [--seconds 8] [--processes 1,2] [--without-mem0] [--minutes 10]
+    python -m bench.api [--seconds 6] [--processes 1,2] [--without-mem0] [--minutes 10]
 
 First what `make up` starts, then the server set-up with Redis, each with its worker and beat, over
 a store of eight owners of 1,000 facts; then mem0's library behind FastAPI with as many memories;
@@ -47,8 +47,8 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--seconds", type=float, default=8, help="for each row")
-    parser.add_argument("--processes", default="1", help="web processes of the server set-up")
+    parser.add_argument("--seconds", type=float, default=6, help="for each row")
+    parser.add_argument("--processes", default="1,2", help="web processes of the server set-up")
     parser.add_argument("--facts", type=int, default=FACTS)
     parser.add_argument("--questions", type=int, default=QUESTIONS, help="for the proxy; 0: none")
     parser.add_argument("--without-mem0", action="store_true")
