@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
+from sysconfig import get_paths
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -96,6 +97,8 @@ class Mem0:
     def __init__(
         self, name: str, *, url: str, python: Path, rows: Sequence[dict[str, str]], vectors: Any
     ) -> None:
+        from memory.embedding import packaged_weights
+
         self.folder = TemporaryDirectory(prefix="bench-mem0-")
         folder = Path(self.folder.name)
         with (folder / "rows.jsonl").open("w") as file:
@@ -103,7 +106,10 @@ class Mem0:
         np.save(folder / "vectors.npy", vectors)
         self.log = (folder / "log").open("w")
         self.process = subprocess.Popen(
-            [python, peers.HERE / "mem0_live_runner.py", folder, url, name, rows[0]["owner"]],
+            [
+                *(python, peers.HERE / "mem0_live_runner.py", folder, url, name),
+                *(rows[0]["owner"], packaged_weights(), get_paths()["purelib"]),
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.log,
@@ -118,14 +124,16 @@ class Mem0:
         print(f"mem0 failed:\n{log}", file=sys.stderr)
         return False
 
-    def search(self, question: str, vector: Sequence[float], owner: str) -> float:
-        """Milliseconds of its search alone, the vector being given."""
+    def search(self, question: str, vector: Sequence[float], owner: str) -> tuple[float, float]:
+        """Milliseconds of its search alone, the vector being given, and of one for which it embeds
+        the question itself."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         asked = {"question": question, "vector": vector, "owner": owner}
         self.process.stdin.write(json.dumps(asked) + "\n")
         self.process.stdin.flush()
-        return float(self.process.stdout.readline())
+        given, own = self.process.stdout.readline().split()
+        return float(given), float(own)
 
     def stop(self) -> None:
         assert self.process.stdin is not None
