@@ -37,7 +37,6 @@ _BEGINNINGS = {
     b"GIF89a": Kind.GIF,
     b"II*\x00": Kind.TIFF,
     b"MM\x00*": Kind.TIFF,
-    b"BM": Kind.BMP,
 }
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _MAIN_PARTS = {
@@ -66,13 +65,22 @@ def kind_of(path: Path) -> Kind:
             return kind
     if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
         return Kind.WEBP
-    if b"%PDF-" in head[:1024]:
+    if head.startswith(b"BM") and head[6:10] == b"\0\0\0\0":
+        return Kind.BMP
+    if _is_pdf(head[:1024]):
         return Kind.PDF
     if head.startswith(_OLE):
         raise _old_office(path)
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _kind_of_pack(path)
     return _kind_of_text(head)
+
+
+def _is_pdf(head: bytes) -> bool:
+    """Something may stand before its mark, but not a text that only speaks of it."""
+    if head.lstrip().startswith(b"%PDF-"):
+        return True
+    return b"%PDF-" in head and any(byte > 126 or byte < 9 for byte in head)
 
 
 def _kind_of_text(head: bytes) -> Kind:

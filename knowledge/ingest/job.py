@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 _room = threading.BoundedSemaphore(max((os.cpu_count() or 1) // 2, 1))
 _TOLD_EVERY = 1.0  # seconds
 _SAMPLE = 4_000  # characters that tell the language
-OURS = "Something went wrong on our side. It is tried again by itself."
+OURS = "Something went wrong on our side; the server's log says more."
 
 
 def sweep() -> list[UUID]:

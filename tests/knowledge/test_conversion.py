@@ -59,6 +59,9 @@ def bare(text: str) -> str:
          ["> wet clay\n", "![code](x)"]),
         ("Tonerde ist naß.".encode("cp1252"), Kind.TEXT, "", None, ["Tonerde ist naß."]),
         (f"{RUSSIAN} {RUSSIAN}".encode("cp1251"), Kind.TEXT, "", None, [RUSSIAN]),
+        (b"BMW builds cars.", Kind.TEXT, "", None, ["BMW builds cars."]),
+        (b"It begins with %PDF-1.7 or so.", Kind.TEXT, "", None, ["%PDF-1.7"]),
+        (b"\x01\x02" + files.pdf([CLAY]), Kind.PDF, "", 1, [CLAY]),
         ("Ton".encode("utf-16"), Kind.TEXT, "", None, ["Ton"]),
         (files.eml("Kiln", "It is hot.", "<p>TRAP</p>", ["bill.pdf"]), Kind.MAIL, "Kiln", None,
          ["# Kiln", "- From: Ann <ann@example.org>", "It is hot.", "- bill.pdf"]),
@@ -67,8 +70,8 @@ def bare(text: str) -> str:
         (files.png("KILN 4711"), Kind.PNG, "", 1,
          ["\x0eocr\n> [Text recognised in an image]\n> KILN"]),
     ],
-    ids=["pdf", "docx", "pptx", "xlsx", "epub", "html", "md", "cp1252", "cp1251", "utf-16", "eml",
-         "eml html", "png"],
+    ids=["pdf", "docx", "pptx", "xlsx", "epub", "html", "md", "cp1252", "cp1251", "BM",
+         "of PDF", "late PDF", "utf-16", "eml", "eml html", "png"],
 )  # fmt: skip
 def test_it_reads_each_kind(
     tmp_path: Path, content: bytes, kind: Kind, title: str, pages: int | None, words: list[str]

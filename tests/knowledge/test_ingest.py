@@ -14,8 +14,8 @@ from pytest_django.fixtures import Settings
 
 from agents.audit import key_holder, person
 from agents.gate import MemoryOff
-from agents.models import OwnerSettings, User
-from knowledge import indexing, ingest, storage
+from agents.models import AuditEvent, OwnerSettings, User
+from knowledge import indexing, ingest, storage, tasks
 from knowledge.ingest import claims, job
 from knowledge.ingest.claims import Taken
 from knowledge.models import (
@@ -222,6 +222,18 @@ def test_one_after_the_other(papers: Collection, bob: User) -> None:
     claims.release(held, state="waiting")
     assert job.work(first.pk) == second.pk
     assert job.work(second.pk) == other.pk
+
+
+def test_the_task_reads_it_and_the_trail_says_so(papers: Collection) -> None:
+    document = add(papers, KILN.encode())
+    tasks.ingest(str(document.pk))
+    assert fresh(document).state == "ready"
+    trail = AuditEvent.objects.filter(table="knowledge_document", row_id=str(document.pk))
+    event = trail.latest("pk")
+    assert (event.actor, event.context) == ("ingest", "task knowledge.tasks.ingest")
+    assert {"state", "generation"} <= set(event.after)
+    assert trail.count() < 8  # progress is nothing for the trail
+    assert tasks.sweep() == 0
 
 
 # Broken off

@@ -16,6 +16,7 @@ from conversations.models import (
     PassageEmbedding,
     PassageTerm,
     ShownPassages,
+    Sketch,
 )
 from knowledge.models import (
     Collection,
@@ -147,6 +148,7 @@ def a_row_of_everything(owner: User) -> World:
         PassageTerm.objects.filter(passage=passage)[0],
         PassageEmbedding.objects.create(**mine, passage=passage, model="m", vector=[1.0]),
         ShownPassages.objects.create(**mine, conversation=conversation),
+        Sketch.objects.create(**mine, conversation=conversation, key="plan", text="x"),
         Evidence.objects.create(**mine, fact=old, message=message, quote="x"),
         CorrectionTarget.objects.create(**mine, fact=pending, target=head),
         FactTerm.objects.filter(fact=head)[0],
@@ -193,6 +195,7 @@ FRESH: dict[str, dict[str, Any]] = {
     "conversations_conversation": {"external_id": "another"},
     "conversations_message": {"client_id": "another", "seq": 99},
     "conversations_passage": {"text_hash": "1" * 64},
+    "conversations_sketch": {"key": "another"},
     "memory_fact": {
         "state": "pending", "archived_from": "", "archived_reason": "", "text_hash": "1" * 64,
         "superseded_by_id": None, "reviewer_id": None, "reviewed_at": None,
