@@ -112,6 +112,7 @@ def test_words_to_look_for_need_not_stand_in_the_address(
     owners: Client, assistants: Client, tea: Fact
 ) -> None:
     FactFactory.create(owner=tea.owner, statement="The user skis.", state=State.ACTIVE)
+    asked: dict[str, Any]
     for asked in ({"text": "tea"}, {"tag": "preference", "limit": 1}):
         answer = send(owners, "POST", "facts/search", **asked)
         assert answer.json() == owners.get("/api/v1/facts", asked).json()
