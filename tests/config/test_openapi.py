@@ -114,7 +114,7 @@ BREAKS: dict[str, Change] = {
     ].update(maxItems=3),
     "POST /api/v1/search body.scope: no longer cases": lambda s: s["components"]["schemas"][
         "Scope"
-    ].update(enum=["all", "facts", "raw"]),
+    ].update(enum=["all", "facts", "raw", "sketches", "documents"]),
     "GET /api/v1/facts limit: gone": lambda s: s["paths"]["/api/v1/facts"]["get"].update(
         parameters=[
             one

@@ -283,14 +283,14 @@ def test_each_result_says_where_it_is_from(
     assert (one.path, one.pages) == (["Pottery", "Part 1"], "1")
     assert one.link == f"/knowledge/documents/{row.pk}/?at=0#passage-0"
     text = fenced([one], budget=1000)
-    for said in (
+    for part in (
         "Pottery > Part 1",
         "page 1",
         "collection “Papers”",
         one.link,
         str(one.passage.pk),
     ):
-        assert said in text
+        assert part in text
 
 
 def test_what_does_not_fit_is_left_out_whole(
