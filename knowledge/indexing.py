@@ -160,12 +160,25 @@ def missing() -> QuerySet[DocumentPassage]:
     return answering.filter(~Exists(known))
 
 
+def is_behind() -> bool:
+    """Whether some document has no vectors under the model in use, told by its last passage: a
+    look at each document, where `missing` looks at each passage."""
+    last = DocumentEmbedding.objects.filter(
+        passage__document=OuterRef("pk"),
+        passage__generation=OuterRef("generation"),
+        passage__ordinal=OuterRef("passages") - 1,
+        model=embedding.MODEL,
+    )
+    return Document.objects.filter(generation__isnull=False).filter(~Exists(last)).exists()
+
+
 def embed_backlog(*, seconds: float) -> int:
     """Works off what is missing for about that long. Two at it waste work and do no harm."""
     stop = monotonic() + seconds
     stored = 0
     while monotonic() < stop:
-        batch = list(missing().select_related("document")[:AT_ONCE])
+        rows = missing().select_related("document").order_by("document_id", "ordinal")
+        batch = list(rows[:AT_ONCE])
         done = _embed(batch) if batch else 0
         stored += done
         if not done:

@@ -32,5 +32,6 @@ def sweep() -> int:
     found = job.sweep()
     for document_id in found:
         ingest.apply_async((str(document_id),), expires=EXPIRES)
-    indexing.embed_backlog(seconds=SWEEP_SECONDS)
+    if indexing.is_behind():
+        indexing.embed_backlog(seconds=SWEEP_SECONDS)
     return len(found)
