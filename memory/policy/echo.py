@@ -11,7 +11,8 @@ from memory.text.words import words
 HEADER_OVERLAP = 0.7
 # A quote that makes up this much of a recalled statement is that statement, cut a little.
 QUOTE_SHARE = 0.8
-_MEMORY_TAGS = frozenset({"memory", "memories"})
+# And the fences ahead of it: see memory/recall/ahead.py.
+_MEMORY_TAGS = frozenset({"memory", "memories", "rules", "hints"})
 _SMALL_WORDS = listed("""
     a an the and or of in on at to for with from by as is are was were has have had that this it
     user user's users its their his her der die das ein eine le la les un une el los las

@@ -179,6 +179,14 @@ def test_an_echo_in_other_scripts(recalled: str, content: str, quote: str, echo:
     assert gate(answer) == (Gate.RECALLED_ECHO if echo else None)
 
 
+def test_a_pasted_rule_yields_nothing() -> None:
+    told = '<rules trust="owner" id="ab12">\n- Answer in metric units.\n</rules id="ab12">\nthanks'
+    wants = candidate("The user wants metric units.", sources=[(1, "Answer in metric units.")])
+    assert gate(screen(wants, context(message(1, told)))) == Gate.RECALLED_ECHO
+    typed = context(message(1, "Answer in metric units. Thanks"))
+    assert gate(screen(wants, typed)) != Gate.RECALLED_ECHO
+
+
 def test_a_pasted_memory_block_yields_nothing_whatever_it_says() -> None:
     block = '<memory trust="data" id="ab12">\nThe user has a dog.\n</memory id="ab12">\nthanks'
     proposed = candidate("The user has a dog.", sources=[(1, "The user has a dog.")])
