@@ -9,14 +9,14 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.error import URLError
+from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import psutil
 
 from config.supervisor import Child, children, stop
 
-BOOT_SECONDS = 180
+BOOT_SECONDS = 300
 THREADS = 4
 # Documented: no limit of calls.
 ENVIRONMENT = {"API_CALLS_PER_MINUTE": "0"}
@@ -36,13 +36,20 @@ class SetUp:
         folder = Path(__file__).parents[1]
         for child in self.started:
             child.start(folder, {**os.environ, **ENVIRONMENT, **self.environment})
+        try:
+            self._wait()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def _wait(self) -> None:
         give_up = time.monotonic() + BOOT_SECONDS
-        while not self._is_well():
+        while (state := self._state()) != "":
             self._complain()
             if time.monotonic() > give_up:
-                raise TimeoutError(f"{self.name} did not come up.")
+                raise TimeoutError(f"{self.name} did not come up: {state}")
             time.sleep(0.2)
-        return self
 
     def stop(self) -> None:
         stop(self.started)
@@ -61,12 +68,15 @@ class SetUp:
             if any(mark in line for mark in marks)
         ]
 
-    def _is_well(self) -> bool:
+    def _state(self) -> str:
+        """Empty when all is well."""
         try:
-            with urlopen(f"http://127.0.0.1:{self.port}{self.health}", timeout=5) as answer:
-                return bool(answer.status == 200)
-        except (URLError, OSError):
-            return False
+            with urlopen(f"http://127.0.0.1:{self.port}{self.health}", timeout=5):
+                return ""
+        except HTTPError as error:
+            return error.read().decode(errors="replace")[:300]
+        except OSError as error:
+            return str(error)
 
     def _complain(self) -> None:
         for child in self.started:

@@ -112,8 +112,8 @@ def test_words_to_look_for_need_not_stand_in_the_address(
     owners: Client, assistants: Client, tea: Fact
 ) -> None:
     FactFactory.create(owner=tea.owner, statement="The user skis.", state=State.ACTIVE)
-    asked: dict[str, Any]
-    for asked in ({"text": "tea"}, {"tag": "preference", "limit": 1}):
+    questions: list[dict[str, Any]] = [{"text": "tea"}, {"tag": "preference", "limit": 1}]
+    for asked in questions:
         answer = send(owners, "POST", "facts/search", **asked)
         assert answer.json() == owners.get("/api/v1/facts", asked).json()
         assert ids(answer) == {str(tea.pk)}
