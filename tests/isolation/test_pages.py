@@ -58,7 +58,8 @@ class OneRow:
         return found | ({"heir": home.main.pk} if self.heir else {})
 
     def ask(self, client: Client, home: Household, headers: dict[str, str]) -> Any:
-        kind, body = "application/x-www-form-urlencoded", _encoded(self.data | self._others(home))
+        kind = "application/x-www-form-urlencoded"
+        body: str | bytes = _encoded(self.data | self._others(home))
         if self.file:
             file = SimpleUploadedFile(self.file, b"text")
             kind, body = MULTIPART_CONTENT, encode_multipart(BOUNDARY, {"files": file})
@@ -297,7 +298,7 @@ one_row = pytest.mark.parametrize("case", ONE_ROW, ids=ids)
 
 def told(answer: Any) -> str:
     assert isinstance(answer, HttpResponseBase)
-    content = answer.getvalue() if answer.streaming else answer.content
+    content: bytes = answer.getvalue()
     return content.decode() + str(answer.headers)
 
 
