@@ -11,7 +11,7 @@ distances are then taken from the whole vectors.
 
 import hashlib
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -36,7 +36,7 @@ _PASSING = 10
 # Candidates that are kept in mind during a scan: fewer find less, more take longer. The more there
 # are the more it takes: of the 60 nearest of 10,000, 120 find 95.5 %, 80 find 91 %; of 100,000 that
 # lie in 1,500 heaps, 400 find 99.7 % and 200 find 88 %.
-_EF_SEARCH = 1.25  # times the root of what the owner has
+_EF_SEARCH = 1.5  # times the root of what the owner has
 _LEAST_EF, _MOST_EF = 100, 1000
 _EF_CONSTRUCTION = 128
 # Numbers of an owner's sign. Its length is that of a vector: half of it and twice of it do as well.
@@ -61,7 +61,9 @@ def place(vector: str, owner: str, dimensions: int) -> str:
     return f"remembrancer_place({vector}, {owner})::halfvec({dimensions + _SIGN})"
 
 
-def ensure_vector_index(model: str, dimensions: int, *, using: str = "owner") -> list[str]:
+def ensure_vector_index(
+    model: str, dimensions: int, *, using: str = "owner", tables: Sequence[str] = TABLES
+) -> list[str]:
     """Makes what is missing for a model, as the tables' owner, while others read and write; the
     names of the indexes made. Minutes for a million vectors.
 
@@ -71,7 +73,7 @@ def ensure_vector_index(model: str, dimensions: int, *, using: str = "owner") ->
         log.info("vectors of %d dimensions can't be indexed and are compared each", dimensions)
         return []
     owner = connections[using if using in connections else DEFAULT_DB_ALIAS]
-    return [name for table in TABLES if (name := _ensure(owner, table, model, dimensions))]
+    return [name for table in tables if (name := _ensure(owner, table, model, dimensions))]
 
 
 def drop_vector_index(model: str, *, using: str = "owner") -> None:

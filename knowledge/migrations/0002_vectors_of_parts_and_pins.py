@@ -19,7 +19,8 @@ TABLE = 'knowledge_documentembedding'
 
 
 def make(apps: Any, schema_editor: Any) -> None:
-    vector_index.ensure_vector_index(MODEL, DIMENSIONS, using=schema_editor.connection.alias)
+    alias = schema_editor.connection.alias
+    vector_index.ensure_vector_index(MODEL, DIMENSIONS, using=alias, tables=[TABLE])
 
 
 def drop(apps: Any, schema_editor: Any) -> None:

@@ -1,10 +1,11 @@
 """What happened on the way to a block: values that pages and API show. They hold no row that the
-agent may not read, because legs only ever see those."""
+agent may not read, because legs only ever see those. Tuples are what there are hundreds of."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 from uuid import UUID
 
 from memory.models import Fact
@@ -58,8 +59,7 @@ class Why(StrEnum):
     SCOPE = "another assistant's"
 
 
-@dataclass(frozen=True)
-class Hit:
+class Hit(NamedTuple):
     """`score` is on the leg's own scale; `matched` is what of the message it rests on."""
 
     fact_id: UUID
@@ -85,15 +85,13 @@ class LegReport:
     milliseconds: float = 0.0
 
 
-@dataclass(frozen=True)
-class Standing:
+class Standing(NamedTuple):
     rank: int
     score: float
     matched: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A fact that legs saw. `parts` add up to `relevance`, in nats: exp of it is odds, up to a
     constant. `score`, which it is ordered by, is that plus ln of decay, kind and confidence."""
 
