@@ -7,7 +7,7 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip --disable-pip-version-check install --quiet
 
-.PHONY: up venv test check format bench-quality bench-precision bench-years bench-latency bench-latency-1m bench-api
+.PHONY: up venv test check format bench-quality bench-precision bench-years bench-kb bench-latency bench-latency-1m bench-api
 
 up: $(VENV)/.installed
 	@exec $(RUN) manage.py up
@@ -41,6 +41,10 @@ bench-latency: $(VENV)/.installed
 
 bench-latency-1m: $(VENV)/.installed
 	@$(RUN) -m bench.latency --million
+
+# Fetches manuals with apt-get download, which needs no root.
+bench-kb: $(VENV)/.installed
+	@$(RUN) -m bench.kb $(ARGUMENTS)
 
 # The server set-up needs a redis-server. ARGUMENTS="--minutes 10" is the mixed load.
 bench-api: $(VENV)/.installed

@@ -1,0 +1,268 @@
+"""What search_kb finds in real manuals, beside BM25 alone and vectors alone; how fast documents are
+taken in; how fast 100,000 passages are searched.
+
+    python -m bench.kb [--keep FOLDER] [--without-large] [--failures] [--tune]
+
+The corpus is fetched by apt-get (bench/kb_corpus.py), the questions are made from the manuals' own
+index, glossary and references (bench/kb_questions.py). `recall@5`: of the questions, those with a
+passage of their answer among the first five, at most two of one document in every row. Half of the
+questions were used to choose constants; the figures are those of the other half. The last line is
+one JSON object.
+"""
+
+import argparse
+import json
+import resource
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean, quantiles
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from bench import home
+from bench.kb_corpus import Manuals, fetched
+from bench.kb_questions import EACH, Question, questions
+from bench.quality import CACHE
+
+if TYPE_CHECKING:
+    from agents.models import Agent
+    from knowledge.models import Collection, DocumentPassage
+
+FIRST, RANKS = 5, 10
+LARGE = 100_000
+# Characters of a web page that count as one page of paper.
+PAGE_OF_PAPER = 3000
+USER, COLLECTION = "bench", "Manuals"
+Ranking = Callable[[str], Sequence["DocumentPassage"]]
+
+
+@dataclass(frozen=True)
+class Ingested:
+    """`pages` in `seconds`, of which `processor` were spent by this process and the conversions;
+    `megabytes` at most of this process and of the largest conversion."""
+
+    documents: int
+    pages: float
+    passages: int
+    seconds: float
+    processor: float
+    megabytes: int
+    conversion_megabytes: int
+
+
+def main() -> None:
+    options = _options()
+    manuals = fetched(options.corpus)
+    asked = questions(manuals)
+    with TemporaryDirectory(prefix="bench-kb-") as temporary:
+        home.start(options.keep or Path(temporary))
+        agent, ingested = _ingested(manuals)
+        if options.tune:
+            _tune(agent, [one for one in asked if not one.is_held_out])
+            return
+        ranks = {name: _ranks(asked, ranking) for name, ranking in rankings(agent).items()}
+        _print(asked, ranks, ingested)
+        if options.failures:
+            _print_failures(asked, ranks["ours"])
+        search = {} if options.without_large else _searched(agent, asked)
+    print(json.dumps(_summary(asked, ranks, ingested) | {"search_ms": search}))
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument(
+        "--corpus", type=Path, default=CACHE / "kb", help="a folder for the manuals"
+    )
+    parser.add_argument("--keep", type=Path, help="a folder for the database")
+    parser.add_argument("--without-large", action="store_true", help="no 100,000 passages")
+    parser.add_argument("--failures", action="store_true", help="print what ours does not find")
+    parser.add_argument("--tune", action="store_true", help="try constants on one half, and end")
+    return parser.parse_args()
+
+
+def _ingested(manuals: Manuals) -> tuple["Agent", Ingested | None]:
+    """A kept database is used as it is."""
+    from agents.models import User
+    from knowledge.models import Collection
+
+    owner = User.objects.filter(username=USER).first()
+    if owner is not None:
+        return owner.agents.get(is_default=True), None
+    owner = User.objects.create_user(USER)
+    collection = Collection.objects.create(owner=owner, name=COLLECTION)
+    with home.told(f"Taking in {len(manuals.files())} documents"):
+        found = _take_in(collection, manuals.files())
+    return owner.agents.get(is_default=True), found
+
+
+def _take_in(collection: "Collection", files: Sequence[Path]) -> Ingested:
+    from agents.audit import person
+    from knowledge import ingest
+    from knowledge.ingest import job
+    from knowledge.models import Document, DocumentText
+
+    started, spent = time.monotonic(), _processor()
+    for path in files:
+        with path.open("rb") as stream:
+            added = ingest.add_file(
+                owner=collection.owner,
+                collection=collection,
+                file_name=path.name,
+                stream=stream,
+                actor=person(collection.owner),
+            )
+        job.work(added.document.pk)
+    seconds, processor = time.monotonic() - started, _processor() - spent
+    rows = list(Document.objects.filter(collection=collection))
+    for row in rows:
+        if row.generation is None:
+            print(f"not read: {row.file_name}: {row.failure_detail}", file=sys.stderr)
+    texts = DocumentText.objects.filter(document__collection=collection)
+    lengths = {text.document_id: len(text.markdown) for text in texts}
+    pages = sum(row.pages or lengths.get(row.pk, 0) / PAGE_OF_PAPER for row in rows)
+    return Ingested(
+        documents=len(lengths),
+        pages=pages,
+        passages=sum(row.passages for row in rows),
+        seconds=seconds,
+        processor=processor,
+        megabytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+        conversion_megabytes=resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024,
+    )
+
+
+def _processor() -> float:
+    """Seconds of this process and of the conversions that it waited for."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def rankings(agent: "Agent") -> dict[str, Ranking]:
+    """Each leg alone has no gate, and is as good as it can be: exact vectors, every posting."""
+    from bench.kb_legs import Legs
+    from knowledge.search import search_kb
+
+    legs = Legs(agent)
+    return {
+        "ours": lambda query: [one.passage for one in search_kb(agent, query, 3 * RANKS)],
+        "bm25": legs.by_words,
+        "vector": legs.by_meaning,
+    }
+
+
+def _ranks(asked: Sequence[Question], ranking: Ranking) -> dict[str, int]:
+    """By question, the place of the first passage of its answer, from 1; 0: not among the first."""
+    found = {}
+    for question in asked:
+        shown = [
+            passage
+            for passage in ranking(question.text)
+            if passage.document.file_name != question.asked_in
+        ]
+        found[question.text] = rank(question, shown)
+    return found
+
+
+def rank(question: Question, shown: Sequence["DocumentPassage"]) -> int:
+    for place, passage in enumerate(shown[:RANKS], 1):
+        pages = passage.page_from, passage.page_to
+        text = f"{' '.join(passage.headings)} {passage.text}"
+        if any(a.is_in(passage.document.file_name, text, pages) for a in question.answers):
+            return place
+    return 0
+
+
+def recall(ranks: Sequence[int]) -> float:
+    return round(100 * fmean(0 < one <= FIRST for one in ranks), 1)
+
+
+def mrr(ranks: Sequence[int]) -> float:
+    return round(fmean(1 / one if one else 0.0 for one in ranks), 3)
+
+
+def _print(
+    asked: Sequence[Question], ranks: Mapping[str, Mapping[str, int]], ingested: Ingested | None
+) -> None:
+    if ingested:
+        print(
+            f"{ingested.documents} documents, {ingested.pages:.0f} pages, {ingested.passages}"
+            f" passages in {ingested.seconds:.0f} s ({ingested.processor:.0f} s of processor time);"
+            f" at most {ingested.megabytes} MB, and"
+            f" {ingested.conversion_megabytes} MB to convert"
+        )
+    for half in (True, False):
+        print(
+            f"\n{'held out' if half else 'used for tuning':17}{'n':>5}"
+            + "".join(f"{n:>16}" for n in ranks)
+        )
+        for kind in (*EACH, ""):
+            some = [q for q in asked if q.is_held_out == half and kind in (q.kind, "")]
+            cells = ""
+            for found in ranks.values():
+                places = [found[question.text] for question in some]
+                cells += f"{recall(places):>9} {mrr(places):.3f} "
+            print(f"{kind or 'all':17}{len(some):>5} {cells}")
+
+
+def _print_failures(asked: Sequence[Question], ranks: Mapping[str, int]) -> None:
+    for question in asked:
+        if not 0 < ranks[question.text] <= FIRST:
+            print(f"{question.kind}: {question.text} ({question.answers[0].file_name})")
+
+
+def _summary(
+    asked: Sequence[Question], ranks: Mapping[str, Mapping[str, int]], ingested: Ingested | None
+) -> dict[str, object]:
+    held = [question.text for question in asked if question.is_held_out]
+    places = {name: [found[text] for text in held] for name, found in ranks.items()}
+    speed = ingested.pages / ingested.seconds * 60 if ingested else None
+    return {
+        "questions": len(held),
+        "recall@5": {name: recall(found) for name, found in places.items()},
+        "mrr": {name: mrr(found) for name, found in places.items()},
+        "pages_per_minute": round(speed) if speed else None,
+        "pages_per_processor_minute": round(ingested.pages / ingested.processor * 60)
+        if ingested
+        else None,
+        "memory_mb": ingested.megabytes if ingested else None,
+    }
+
+
+def _tune(agent: "Agent", asked: Sequence[Question]) -> None:
+    """What the words should weigh beside the cosine, on the half that is for it."""
+    from bench.kb_legs import Legs
+
+    legs = Legs(agent)
+    both = {question.text: legs.both(question.text) for question in asked}
+    for weight in (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0):
+
+        def ranking(query: str, weight: float = weight) -> Sequence["DocumentPassage"]:
+            scores = both[query].items()
+            return legs.best({pk: cosine + weight * words for pk, (cosine, words) in scores})
+
+        ranks = list(_ranks(asked, ranking).values())
+        print(f"{weight:>5} {recall(ranks):>6} {mrr(ranks):.3f}")
+
+
+def _searched(agent: "Agent", asked: Sequence[Question]) -> dict[str, float]:
+    """Each question once, for an owner with 100,000 passages."""
+    from bench.kb_large import enlarged
+    from knowledge.search import search_kb
+
+    large = enlarged(agent, LARGE)
+    for question in asked[:10]:  # caches of the database
+        search_kb(large, question.text)
+    times = []
+    for question in asked:
+        started = time.perf_counter()
+        search_kb(large, f"{question.text} ")
+        times.append(1000 * (time.perf_counter() - started))
+    cuts = quantiles(times, n=20)
+    return {"passages": LARGE, "p50": round(cuts[9], 1), "p95": round(cuts[18], 1)}
+
+
+if __name__ == "__main__":
+    main()
