@@ -46,14 +46,13 @@ $$;
 
 CREATE FUNCTION remembrancer_fact_told() RETURNS trigger
 LANGUAGE plpgsql SET search_path = pg_catalog, public, pg_temp AS $$
-DECLARE
-    what text := public.remembrancer_webhook_event(NEW.state, NEW.archived_reason);
 BEGIN
-    IF what IS NOT NULL AND EXISTS (
-        SELECT FROM public.memory_webhook WHERE owner_id = NEW.owner_id AND enabled)
-    THEN
+    -- First of all, because nearly nobody has one.
+    IF EXISTS (SELECT FROM public.memory_webhook WHERE owner_id = NEW.owner_id AND enabled) THEN
         PERFORM public.remembrancer_tell_webhooks(
-            NEW.owner_id, NEW.id, NEW.agent_id, what, NEW.superseded_by_id);
+            NEW.owner_id, NEW.id, NEW.agent_id,
+            public.remembrancer_webhook_event(NEW.state, NEW.archived_reason),
+            NEW.superseded_by_id);
     END IF;
     RETURN NULL;
 END
