@@ -21,7 +21,18 @@ SMALL = (40, 16)
 # What the recogniser itself holds for worth reporting.
 SURE = 0.5
 LEFT_OUT = f"Only the first {MOST} images and scanned pages were read."
+LACKING = (
+    "The server can't recognise text in images: it lacks a library of the system (on Debian:"
+    " apt-get install libgl1 libglib2.0-0)."
+)
 _FORMATS = ("PNG", "JPEG", "GIF", "TIFF", "BMP", "WEBP")
+
+
+class Lacking(Unreadable):
+    """The recogniser can't be loaded. A document that also has text does without it."""
+
+    def __init__(self) -> None:
+        super().__init__("internal", LACKING)
 
 
 class Reader:
@@ -30,6 +41,7 @@ class Reader:
     def __init__(self) -> None:
         self.read = 0
         self.left_out = False
+        self.lacking = False
         self.known: dict[bytes, str] = {}
 
     def text_of(self, content: bytes) -> str:
@@ -50,11 +62,19 @@ class Reader:
             self.left_out = True
             return ""
         self.read += 1
-        return "\n".join(_lines(image))
+        try:
+            return "\n".join(_lines(image))
+        except Lacking:
+            self.lacking = True
+            return ""
+
+    def nothing(self, words: str) -> Unreadable:
+        """What a file without a word comes to."""
+        return Lacking() if self.lacking else Unreadable("empty", words)
 
     @property
     def notes(self) -> list[str]:
-        return [LEFT_OUT] if self.left_out else []
+        return [LEFT_OUT] * self.left_out + [LACKING] * self.lacking
 
 
 def read(path: Path, tell: Tell) -> Read:
@@ -69,7 +89,7 @@ def read(path: Path, tell: Tell) -> Read:
             parts.append((marks.page(number + 1) if frames > 1 else "") + text)
             tell(number + 1, frames)
     if not any(marks.without(part).strip() for part in parts):
-        raise Unreadable("empty", "No text could be recognised in the image.")
+        raise reader.nothing("No text could be recognised in the image.")
     return Read("\n".join(parts), pages=frames, notes=reader.notes)
 
 
@@ -126,7 +146,13 @@ def _on_white(image: "Image") -> "Image":
 
 @cache
 def _engine() -> Any:
-    from rapidocr_onnxruntime import RapidOCR
+    try:
+        from rapidocr_onnxruntime import RapidOCR
+    except ImportError as fault:
+        # OpenCV is linked against libGL, which a server without a screen may not have.
+        if "cannot open shared object" in str(fault):
+            raise Lacking from fault
+        raise
 
     # As packaged, it blows a small strip up to 736 pixels of height, which takes ten times as long.
     return RapidOCR(

@@ -51,7 +51,7 @@ def read(path: Path, tell: Tell) -> Read:
     if unread:
         notes.append(f"{unread} damaged pages were left out.")
     if not any(marks.without(part).strip() for part in parts):
-        raise Unreadable("empty", "No text could be found or recognised in the PDF.")
+        raise reader.nothing("No text could be found or recognised in the PDF.")
     return Read("\n".join(parts), title=_title(pdf), pages=count, notes=notes)
 
 

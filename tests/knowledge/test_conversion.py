@@ -1,11 +1,15 @@
 """What each kind of file comes to, its kind told by its content alone."""
 
+import sys
+from collections.abc import Iterator
+from importlib.abc import MetaPathFinder
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from knowledge import marks
-from knowledge.conversion import reading
+from knowledge.conversion import images, reading
 from knowledge.conversion.kinds import Kind
 from knowledge.conversion.shape import Read, Unreadable
 from tests.knowledge import files
@@ -100,6 +104,37 @@ def test_a_page_without_a_text_layer_is_recognised(tmp_path: Path) -> None:
     assert text.startswith("\f1\n")
     assert "PAGE77KILOS" in bare(text)
     assert marks.SAID[marks.OCR] in text
+
+
+@pytest.fixture
+def no_recogniser(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """OpenCV fails so where libGL isn't there."""
+
+    class Missing(MetaPathFinder):
+        def find_spec(self, name: str, *rest: Any) -> None:
+            if name == "rapidocr_onnxruntime":
+                raise ImportError("libGL.so.1: cannot open shared object file: No such file")
+
+    images._engine.cache_clear()
+    monkeypatch.setattr(sys, "meta_path", [Missing(), *sys.meta_path])
+    monkeypatch.delitem(sys.modules, "rapidocr_onnxruntime", raising=False)
+    yield
+    images._engine.cache_clear()
+
+
+@pytest.mark.usefixtures("no_recogniser")
+def test_a_server_without_the_recognisers_library_reads_the_rest_and_says_so(
+    tmp_path: Path,
+) -> None:
+    content = files.docx(
+        files.paragraph("before") + files.picture(0, "The till"), images=[files.png("TOTAL 99")]
+    )
+    _, found = read(tmp_path, content)
+    assert "before" in found.markdown
+    assert found.notes == [images.LACKING]
+    for content in (files.png("TOTAL 99"), files.scanned_pdf("PAGE 77 KILOS")):
+        with pytest.raises(Unreadable, match="apt-get install libgl1"):
+            read(tmp_path, content)
 
 
 def test_an_outline_gives_headings(tmp_path: Path) -> None:
