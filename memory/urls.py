@@ -21,8 +21,8 @@ from memory.pages import (
 )
 from memory.profile import urls as profile
 from memory.review import urls as review
-from memory.webhooks import urls as webhooks
 from memory.rules import urls as rules
+from memory.webhooks import urls as webhooks
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="review"), name="home"),

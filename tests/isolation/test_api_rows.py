@@ -91,7 +91,7 @@ def told(home: Household) -> Any:
 
 def own_shelf(home: Household) -> Collection:
     """One that only her main agent reads."""
-    own = {"owner": home.owner, "agent": home.main, "name": home.text("own shelf")}
+    own: dict[str, Any] = {"owner": home.owner, "agent": home.main, "name": home.text("own shelf")}
     return Collection.objects.get_or_create(**own)[0]
 
 
