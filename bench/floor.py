@@ -35,7 +35,7 @@ _EVERYTHING = """
     JOIN memory_factembedding e ON e.fact_id = f.id AND e.model = %s
     WHERE f.state = 'active' AND f.owner_id = ANY(%s)
 """
-_EF_SEARCH = (60, 80, 100, 120, 160, 200, 300, 400)
+_EF_SEARCH = (60, 80, 100, 120, 160, 200, 300, 400, 640)
 Nearest = Callable[[UUID, str], set[UUID]]
 
 
