@@ -16,7 +16,7 @@ up: $(VENV)/.installed
 venv: | $(RUN)
 
 test: $(VENV)/.installed-test
-	$(RUN) -m pytest --numprocesses auto --dist loadfile
+	$(RUN) -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 check: $(VENV)/.installed-dev
 	$(VENV)/bin/ruff check .

@@ -13,6 +13,7 @@ import psycopg
 import pytest
 from django.core.management import call_command
 from django.db import connections
+from django.test import TransactionTestCase
 
 from config import embedded
 
@@ -37,6 +38,14 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if IN_CI and reporter is not None and reporter.stats.get("skipped"):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+# Few and long tests. They come first, so that no core is left alone with one of them at the end.
+LONG = {"browser", "deploy", "examples", "bench", "test_schemathesis.py"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: LONG.isdisjoint(item.path.parts))
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -93,19 +102,24 @@ def django_db_setup(
         connections.settings[alias].update(
             NAME=TEST_DATABASE, HOST=postgres.host, PORT=postgres.port
         )
+    from tests.emptying import Emptier
     from tests.migrating import quickly
 
     with django_db_blocker.unblock(), quickly():
         call_command("migrate", database="owner", interactive=False, verbosity=0)
         connections["owner"].close()
     _allow_truncate(postgres)
-    yield
+    emptier = Emptier(postgres.url(embedded.SUPERUSER, TEST_DATABASE))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", lambda self: emptier.empty())
+        yield
+    emptier.close()
     with django_db_blocker.unblock():
         connections.close_all()
 
 
 def _allow_truncate(postgres: embedded.Server) -> None:
-    """Only in tests: transactional ones empty every table, which the application never does."""
+    """Only in tests, some of which begin with an empty store; the application never does that."""
     url = postgres.url(embedded.OWNER_ROLE, TEST_DATABASE)
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(f"GRANT TRUNCATE ON ALL TABLES IN SCHEMA public TO {embedded.APP_ROLE}")
