@@ -42,7 +42,7 @@ Ranking = Callable[[str], Sequence["DocumentPassage"]]
 @dataclass(frozen=True)
 class Ingested:
     """`pages` in `seconds`, of which `processor` were spent by this process and the conversions;
-    `megabytes` at most of this process and of the largest conversion."""
+    `megabytes` at most of this process, which holds the embedding model."""
 
     documents: int
     pages: float
@@ -50,7 +50,6 @@ class Ingested:
     seconds: float
     processor: float
     megabytes: int
-    conversion_megabytes: int
 
 
 def main() -> None:
@@ -130,7 +129,6 @@ def _take_in(collection: "Collection", files: Sequence[Path]) -> Ingested:
         seconds=seconds,
         processor=processor,
         megabytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
-        conversion_megabytes=resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024,
     )
 
 
@@ -190,8 +188,7 @@ def _print(
         print(
             f"{ingested.documents} documents, {ingested.pages:.0f} pages, {ingested.passages}"
             f" passages in {ingested.seconds:.0f} s ({ingested.processor:.0f} s of processor time);"
-            f" at most {ingested.megabytes} MB, and"
-            f" {ingested.conversion_megabytes} MB to convert"
+            f" at most {ingested.megabytes} MB"
         )
     for half in (True, False):
         print(

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from django.db.models import F
@@ -22,7 +22,7 @@ from knowledge.vocabulary import DocumentOrigin
 from memory import embedding
 from memory.search.service import readable
 from memory.search.words import Word, analyse
-from memory.text.language import UNKNOWN, detect_language
+from memory.text.language import UNKNOWN, detect_language, language_config
 
 log = logging.getLogger(__name__)
 
@@ -124,7 +124,7 @@ class _Search:
         matches = {match.passage: match for match in self._matches(words, census)}
         passages = {row.pk: row for row in self._passages([p for p in matches if matches[p].opens])}
         ranked = scoring.best(
-            matches.values(),
+            [_trusted(matches[pk], row) for pk, row in passages.items()],
             {pk: _weight(row.document, close) for pk, row in passages.items()},
             {pk: row.document_id for pk, row in passages.items()},
             k,
@@ -166,7 +166,7 @@ class _Search:
         rows = DocumentPassage.objects.filter(owner=self.agent.owner, pk__in=passages)
         document = ("origin", "collection_id")
         rows = rows.select_related("document").only(
-            "document_id", *(f"document__{name}" for name in document)
+            "document_id", "language", *(f"document__{name}" for name in document)
         )
         return list(rows)
 
@@ -176,6 +176,14 @@ class _Search:
             owner=self.agent.owner, pk__in=passages, generation=F("document__generation")
         )
         return {row.pk: row for row in rows.select_related("document__collection__agent")}
+
+
+def _trusted(match: Match, passage: DocumentPassage) -> Match:
+    """The model's distances to a text in a language that it can't read mean nothing."""
+    known = {"simple", *map(language_config, embedding.READS)}
+    return (
+        match if not embedding.READS or passage.language in known else replace(match, cosine=None)
+    )
 
 
 def _weight(document: Document, close: set[UUID]) -> float:

@@ -180,7 +180,8 @@ def test_reading_goes_on_and_the_text_comes_in_parts(agent: Agent, call: Call) -
     assert KILN not in on["text"]
     assert KILN in call("GET", f"{KB}/passages/{first.pk}?again=true").json()["text"]
     assert call("GET", f"{KB}/passages/{first.pk}?tokens=10").status_code == 422
-    text, offset = "", 0
+    text = ""
+    offset: int | None = 0
     while offset is not None:
         part = call("GET", f"{KB}/documents/{row.pk}/text?length=20&offset={offset}").json()
         text, offset = f"{text} {part['text']}", part["next"]

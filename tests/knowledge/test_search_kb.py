@@ -2,6 +2,7 @@
 
 import re
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.http import Http404
@@ -76,6 +77,11 @@ def test_meaning_finds_without_a_word_in_common(
     assert first.cosine is not None
     assert first.cosine >= 0.25
     assert first.words == 0
+    unread = filed(papers, "Koti", "Kissamme ei saa syödä sipulia.", language="finnish")
+    indexing.embed_backlog(seconds=60)
+    found_now = search_kb(agent, "Which food is dangerous for my pets?")
+    assert first.passage.pk in {one.passage.pk for one in found_now}
+    assert unread.pk not in {one.passage.document_id for one in found_now}
 
 
 def test_one_common_word_neither_finds_nor_outranks(
@@ -238,8 +244,6 @@ SCORES = st.lists(
 def test_the_best_come_first_and_no_document_takes_over(
     rows: list[tuple[int, float, float]], k: int
 ) -> None:
-    from uuid import UUID
-
     keys = [UUID(int=number) for number in range(len(rows))]
     matches = [
         Match(key, cosine, 2, 1.0, words)
@@ -321,14 +325,14 @@ def test_reading_on_says_all_once_and_ends(
     rows = parts(papers)
     # As passages that are cut within a section: the beginning repeats the end of the one before.
     DocumentPassage.objects.filter(pk=rows[3].pk).update(start=rows[2].end - 40)
-    said, at = "", rows[0].pk
-    calls = 0
+    words, calls = "", 0
+    at: UUID | None = rows[0].pk
     while at is not None:
         read = read_kb(agent, at, LEAST)
         assert tokens.count(read.text) <= LEAST
-        said, at, calls = f"{said}\n\n{read.text}", read.after, calls + 1
+        words, at, calls = f"{words}\n\n{read.text}", read.after, calls + 1
     assert calls > 1
-    assert said.split() == " ".join(row.text for row in rows[1:]).split()
+    assert words.split() == " ".join(row.text for row in rows[1:]).split()
     whole = read_kb(agent, rows[0].pk, 8000, again=True)
     assert whole.text.split() == " ".join(row.text for row in rows).split()
     assert "The document ends here." in fenced_reading(whole)
@@ -344,7 +348,7 @@ def test_recall_says_that_a_pinned_collection_should_be_asked_first(
     other = ConversationFactory.create(agent=agent)
     assert pin(conversation=talk, collection=papers)
     assert not pin(conversation=talk, collection=papers)
-    asked = {"agent": agent, "message": "When do I fire the kiln?"}
+    asked: dict[str, Any] = {"agent": agent, "message": "When do I fire the kiln?"}
     line = "search_kb should be asked first: pinned to this conversation is “Papers”."
     assert line in recall(**asked, conversation=talk).block
     for without in (other, None):
