@@ -1,4 +1,4 @@
-"""Signs an owner in without the sign-in pages, seeds what the browser works on, and presses keys."""
+"""Signs an owner in without the sign-in pages, seeds what is worked on, and presses keys."""
 
 from typing import TYPE_CHECKING
 

@@ -13,7 +13,7 @@ from agents.audit import person
 from memory import lifecycle
 from memory.models import CorrectionTarget, Fact
 from memory.vocabulary import State, Withheld
-from tests.browser.desk import queue_of, sign_in
+from tests.browser.desk import Keyboard, queue_of, sign_in
 from tests.browser.watching import grave_barriers
 from tests.factories import MONDAY, FactFactory
 from tests.memory.candidates import candidate
