@@ -21,6 +21,7 @@ from schemathesis.core.result import Ok
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from config.api import api
+from tests.isolation import test_api_rows as rows
 from tests.isolation.conftest import hers
 from tests.isolation.household import Household
 from tests.isolation.test_api import SCOPE_OF, key_of
@@ -68,14 +69,21 @@ def rows_of(home: Household) -> dict[str, Any]:
         "run_id": str(home.run.pk),
         "case_id": str(home.cases["known"].pk),
         "key_id": str(home.key.pk),
+        "key": "plan",
+        "collection_id": str(rows.own_shelf(home).pk),
+        "document_id": str(rows.own_document(home).pk),
+        "passage_id": str(rows.own_passage(home)),
+        "rule_id": str(home.rules["own"].pk),
+        "webhook_id": str(rows.hook(home)),
+        "delivery_id": str(rows.told(home)),
     }
 
 
 def path_of(home: Household, operation: Any) -> dict[str, Any]:
-    rows = rows_of(home)
+    parts = rows_of(home)
     if "candidate" in operation.definition.raw["operationId"]:
-        rows["fact_id"] = str(home.facts["pending"].pk)
-    return {one.name: rows[one.name] for one in operation.path_parameters}
+        parts["fact_id"] = str(home.facts["pending"].pk)
+    return {one.name: parts[one.name] for one in operation.path_parameters}
 
 
 def faults(home: Household, operation: Any, mode: GenerationMode) -> list[str]:
