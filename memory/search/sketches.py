@@ -45,12 +45,13 @@ def _met(words: Sequence[Word], row: Sketch) -> int:
 
 def _hit(row: Sketch, score: float) -> Hit:
     page = reverse("conversation", args=[row.conversation_id])
+    where = f"section {row.key} of “{row.conversation}”"
     return Hit(
         Tier.SKETCH,
         score,
         row.text,
         row.updated_at,
-        place=Place(row.pk, f"section {row.key} of “{row.conversation}”", f"{page}?notes=open#sketches"),
+        place=Place(row.pk, where, f"{page}?notes=open#sketches"),
     )
 
 

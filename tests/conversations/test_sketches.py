@@ -80,7 +80,9 @@ def test_nothing_is_written_over_what_was_not_seen(talk: Conversation) -> None:
     for seen in ("", first.version, "f" * 16):
         with pytest.raises(Changed) as refusal:
             write(talk, "Cancel the trip.", seen=seen)
-        assert refusal.value.current.text == "Book the hotel."
+        there = refusal.value.current
+        assert there is not None
+        assert there.text == "Book the hotel."
     assert texts(talk) == {"plan": "Book the hotel."}
 
 
@@ -99,7 +101,7 @@ def test_a_refusal_says_how_much_room_is_left(talk: Conversation) -> None:
         write(talk, "x" * 2001)
     for number in range(6):
         assert write(talk, "x" * 1990, f"part-{number}").room == 12_000 - 1990 * (number + 1)
-    with pytest.raises(TooLong, match="would have 61 characters, and the notes .* room for 60 mo"):
+    with pytest.raises(TooLong, match=r"would have 61 characters, and the notes .* room for 60 mo"):
         write(talk, "x" * 61)
     assert write(talk, "x" * 60).room == 0
     version = reading.sketch_in(talk, "part-0").version

@@ -25,6 +25,7 @@ from memory.vocabulary import State, Trigger
 from tests.factories import ApiKeyFactory, ConversationFactory, FactFactory
 from tests.llm_server import ScriptedLlm
 from tests.memory.dumping import dump, found
+from tests.memory.extraction_cases import observed
 from tests.memory.hostile import FENCES
 from tests.memory.mcp_clients import Session, over_http
 from tests.memory.pages import text as page
@@ -136,7 +137,7 @@ def test_what_has_expired_is_not_found_though_no_sweep_was_by(agent: Agent) -> N
 def test_notes_are_never_read_for_facts_nor_recalled(agent: Agent, llm: ScriptedLlm) -> None:
     talk = said(agent, "Good morning.", to="trip")
     noted(talk, "The user lives in Turku and takes ferries to Suomenlinna.")
-    llm.observer({"candidates": []})
+    llm.observer(observed())
     extract(conversation=talk, trigger=Trigger.REQUEST)
     asked = [request.user for request in llm.requests]
     assert "Good morning." in asked[0]
