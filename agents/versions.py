@@ -9,7 +9,9 @@ from pydantic import BaseModel
 class Outdated(Exception):
     """The row is another by now; `current` is as it is."""
 
-    def __init__(self, current: BaseModel, why: str = "This has changed since you read it.") -> None:
+    def __init__(
+        self, current: BaseModel, why: str = "This has changed since you read it."
+    ) -> None:
         super().__init__(f"{why} Look at `current` and decide again.")
         self.current = current
 
