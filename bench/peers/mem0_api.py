@@ -14,7 +14,7 @@ FOLDER, URL, PORT, WEIGHTS, GRAPH = Path(sys.argv[1]), sys.argv[2], *sys.argv[3:
 os.environ.update(MEM0_TELEMETRY="False", OPENAI_API_KEY="not used", MEM0_DIR=str(FOLDER / "mem0"))
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-import uvicorn  # type: ignore[import-not-found]  # noqa: E402
+import uvicorn  # noqa: E402
 from fastapi import FastAPI  # type: ignore[import-not-found]  # noqa: E402
 from mem0 import Memory  # type: ignore[import-not-found]  # noqa: E402
 from mem0_rows import fill  # type: ignore[import-not-found]  # noqa: E402
@@ -66,18 +66,18 @@ def application() -> Any:
     app, store = FastAPI(), memory()
     fill(store, FOLDER, URL, "api")
 
-    @app.get("/health")
     def health() -> dict[str, bool]:
         return {"ok": True}
 
-    @app.post("/search")
     def search(asked: Asked) -> Any:
         return store.search(asked.query, filters={"user_id": asked.user_id}, top_k=20)
 
-    @app.post("/memories")
     def add(told: Told) -> Any:
         return store.add(told.messages, user_id=told.user_id, infer=False)
 
+    app.get("/health")(health)
+    app.post("/search")(search)
+    app.post("/memories")(add)
     return app
 
 
