@@ -10,8 +10,6 @@ from conversations.models import Conversation
 from knowledge.models import Collection, PinnedCollection
 from knowledge.scope import collections_readable_by
 
-# Names said to an assistant at once.
-SAID = 5
 # For recall's one look at the owner's settings: see memory/recall/ahead.py.
 EXISTS = (
     "EXISTS (SELECT FROM knowledge_pinnedcollection"
@@ -52,9 +50,13 @@ def unpin(*, conversation: Conversation, collection: Collection) -> bool:
 
 
 def lines(agent: Agent, conversation: Conversation | None) -> Sequence[str]:
+    """Without the names: a program may have given them, and this stands outside of the data."""
     if conversation is None:
         return ()
-    names = [f"“{collection.name}”" for collection in pins_of(conversation)[:SAID]]
-    if not names:
+    pinned = len(pins_of(conversation))
+    if not pinned:
         return ()
-    return (f"search_kb should be asked first: pinned to this conversation is {', '.join(names)}.",)
+    what = (
+        "a collection of documents is" if pinned == 1 else f"{pinned} collections of documents are"
+    )
+    return (f"search_kb should be asked first: {what} pinned to this conversation.",)
