@@ -47,6 +47,11 @@ _LOOK_ALIKES = {
     **dict.fromkeys("п", "n"),
     **dict.fromkeys("һ", "h"),
     **dict.fromkeys("υ", "u"),
+    **dict.fromkeys("ӏ", "l"),
+    **dict.fromkeys("ԁ", "d"),
+    **dict.fromkeys("сϲ", "c"),
+    **dict.fromkeys("рρ", "p"),
+    **dict.fromkeys("νѵ", "v"),
 }
 
 # Signs and letters as entities, in percent or after a backslash, however often encoded.
