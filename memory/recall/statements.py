@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 import psycopg
-from django.db import connection
+from django.db import DatabaseError, connection
 from psycopg.adapt import Dumper
 from psycopg.pq import Format
 
 # Runs of a statement until it is kept.
 _KEPT_AFTER = 2
+# What the server says where an answer would have other columns than a kept statement's, since a
+# migration; and where it keeps the statement no more.
+_STALE = {"0A000", "26000"}
 
 
 class Point:
@@ -33,6 +36,23 @@ class _PointDumper(Dumper):
 def ask(statement: str, values: Mapping[str, Any]) -> list[Any]:
     """Rows. Values are bound by the server, so that each needs a type or a cast; what the plan
     depends on, such as a limit, stands in the text."""
+    try:
+        return _asked(statement, values)
+    except DatabaseError as error:
+        # In a transaction nothing more can be asked, and its rollback has all planned anew.
+        if connection.in_atomic_block or not _is_stale(error):
+            raise
+    with connection.cursor() as cursor:
+        cursor.execute("DEALLOCATE ALL")
+    return _asked(statement, values)
+
+
+def _is_stale(error: DatabaseError) -> bool:
+    """The library would ask for it again and again."""
+    return getattr(error.__cause__, "sqlstate", None) in _STALE
+
+
+def _asked(statement: str, values: Mapping[str, Any]) -> list[Any]:
     with _cursor() as cursor:
         cursor.execute(statement, values)
         rows: list[Any] = cursor.fetchall()
