@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from agents.gate import allowed
+from agents.gate import DISABLED, allowed
 from agents.models import Agent, OwnerSettings
 from conversations.models import Conversation
 from memory import tokens
@@ -102,11 +102,14 @@ def recall(
         raise ValueError("The conversation belongs to another agent.")
     clock = _Clock()
     # What it means does not depend on the owner's clock.
-    thinking = legs.think(read(message, tuple(recent), now or timezone.now()))
+    asked = read(message, tuple(recent), now or timezone.now())
+    thinking = None if settings.MEMORY_MODE == DISABLED else legs.think(asked)
     owner = _settings(agent.owner_id, conversation)
     now = (now or timezone.now()).astimezone(ZoneInfo(owner.zone))
     then = None if as_of is None else end_of(as_of, now)
     if not allowed(settings.MEMORY_MODE, owner.choice):
+        if thinking is not None:
+            thinking.cancel()
         return Recall("", 0, (), Trace(empty_because=Why.MEMORY_OFF))
     query = read(message, tuple(recent), then or now)
     reader = Reader(agent, query, tuning(), thinking=thinking)

@@ -6,6 +6,7 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import Settings
 
 from agents.models import Agent, OwnerSettings
+from memory import embedding
 from memory.recall.service import Recall, recall
 from memory.recall.trace import Leg, Outcome, Why
 from memory.vocabulary import Kind, Tag
@@ -245,6 +246,18 @@ def test_it_tells_nothing_while_memory_is_off(
     assert (HOME in result.block) == works
     assert ("short answers" in result.block) == works
     assert (result.trace.empty_because == Why.MEMORY_OFF) == (not works)
+
+
+@pytest.mark.parametrize("mode", ["default_on", "disabled"])
+def test_a_server_without_memory_works_out_no_vector_of_a_message(
+    agent: Agent, settings: Settings, mode: str
+) -> None:
+    settings.MEMORY_MODE = mode
+    before = list(embedding.known.vectors)
+    ask(agent, f"where did I leave my {mode} umbrella")
+    embedding._threads().shutdown()  # waits for what is under way
+    embedding._threads.cache_clear()
+    assert (list(embedding.known.vectors) == before) == (mode == "disabled")
 
 
 def test_a_conversation_of_another_agent_is_refused(agent: Agent, bobs_agent: Agent) -> None:
