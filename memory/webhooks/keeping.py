@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -48,24 +49,18 @@ def change(
     enabled: bool | None = None,
 ) -> Webhook:
     """What is None stays. Switching it on forgets that it failed. Raises HookRefused."""
+    values: dict[str, Any] = {}
     if address is not None and address != hook.address:
-        hook.address = _address(address)
+        values["address"] = _address(address)
     if events is not None:
-        hook.events = _events(events)
+        values["events"] = _events(events)
     if enabled is not None and enabled != hook.enabled:
-        hook.enabled, hook.stopped = enabled, ""
-        hook.failing_since = hook.rests_until = None
+        values |= {"enabled": enabled, "stopped": "", "failing_since": None, "rests_until": None}
+    for name, value in values.items():
+        setattr(hook, name, value)
     with acting(actor, "webhook changed"):
-        hook.save(
-            update_fields=[
-                "address",
-                "events",
-                "enabled",
-                "stopped",
-                "failing_since",
-                "rests_until",
-            ]
-        )
+        # No more than these: a worker may have switched it off since it was read.
+        hook.save(update_fields=list(values))
     return hook
 
 

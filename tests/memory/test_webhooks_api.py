@@ -16,7 +16,7 @@ from agents.audit import person
 from agents.models import Agent, AuditEvent, User
 from memory.models import Webhook, WebhookDelivery
 from memory.purge.account import close_account
-from memory.webhooks import signing
+from memory.webhooks import keeping, signing
 from tests.factories import ApiKeyFactory, IssuedKey
 
 pytestmark = pytest.mark.django_db
@@ -93,6 +93,14 @@ def test_an_unfit_hook_is_not_made(admin: Client, body: dict[str, Any], said: st
     assert (answer.status_code, answer.json()["code"]) == (422, "invalid")
     assert said in answer.json()["detail"]
     assert not Webhook.objects.exists()
+
+
+def test_a_change_leaves_alone_what_it_does_not_name(alice: User) -> None:
+    seen = a_hook(alice)
+    Webhook.objects.filter(pk=seen.pk).update(enabled=False, stopped="gone")
+    keeping.change(hook=seen, events=["fact.purged"], actor=person(alice))
+    hook = Webhook.objects.get(pk=seen.pk)
+    assert (hook.events, hook.enabled, hook.stopped) == (["fact.purged"], False, "gone")
 
 
 def test_deliveries_are_listed_and_sent_again(admin: Client, alice: User) -> None:
