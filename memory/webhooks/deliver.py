@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from agents import outbound
 from agents.audit import POLICY, acting
+from agents.models import User
 from memory.models import Webhook, WebhookDelivery
 from memory.webhooks import signing
 
@@ -84,7 +85,10 @@ def _ready(now: datetime) -> QuerySet[Webhook]:
 def _free(now: datetime) -> QuerySet[Webhook]:
     free = Q(busy_until__isnull=True) | Q(busy_until__lte=now)
     rested = Q(rests_until__isnull=True) | Q(rests_until__lte=now)
-    return Webhook.objects.filter(free, rested, enabled=True, owner__is_active=True)
+    # No join: a guarded update of joined rows looks them up first, and whoever comes second is
+    # let in by what they were then.
+    owners = User.objects.filter(is_active=True)
+    return Webhook.objects.filter(free, rested, enabled=True, owner__in=owners)
 
 
 def _due(now: datetime, **of: Any) -> QuerySet[WebhookDelivery]:
