@@ -4,6 +4,7 @@ about as long as to run it, and answers in binary, which takes less time to read
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 import psycopg
@@ -16,6 +17,7 @@ _KEPT_AFTER = 2
 # What the server says where an answer would have other columns than a kept statement's, since a
 # migration; and where it keeps the statement no more.
 _STALE = {"0A000", "26000"}
+_ready: "WeakSet[psycopg.Connection[Any]]" = WeakSet()
 
 
 class Point:
@@ -65,9 +67,11 @@ def _cursor() -> Iterator[Any]:
     wrappers, so that they see each statement."""
     connection.ensure_connection()
     raw = connection.connection
-    if raw.prepare_threshold is None:
-        raw.prepare_threshold = _KEPT_AFTER
+    if raw not in _ready:
+        if raw.prepare_threshold is None:  # nobody said otherwise
+            raw.prepare_threshold = _KEPT_AFTER
         raw.adapters.register_dumper(Point, _PointDumper)
+        _ready.add(raw)
     plain = psycopg.Cursor(raw)
     plain.format = Format.BINARY
     with connection._prepare_cursor(plain) as cursor:  # type: ignore[attr-defined]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
-from memory.recall.statements import ask
+from memory.recall.statements import Point, ask
 
 # In a block, as when another session does it: this one's library is not told.
 CHANGES = {
@@ -58,3 +58,15 @@ def test_in_a_transaction_it_is_made_anew_after_the_rollback() -> None:
             return ask("SELECT n FROM kept", {})
 
     assert elsewhere(step) == [("1",)]
+
+
+@pytest.mark.django_db
+def test_an_operator_may_say_when_statements_are_kept() -> None:
+    """DATABASE_URL=postgres://…?prepare_threshold=5"""
+
+    def step() -> Any:
+        connection.connection.prepare_threshold = 5
+        found = ask("SELECT vector_dims(%(at)s::vector)", {"at": Point([1.0, 0.0])})
+        return found, connection.connection.prepare_threshold
+
+    assert elsewhere(step) == ([(2,)], 5)
