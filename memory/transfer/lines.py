@@ -1,9 +1,8 @@
 """The lines of a memory file (docs/memory-format.md), strictly: an unknown field is an error.
 
 One JSON object a line: a header, then settings, agents, entities, conversations each followed by
-its messages, facts, cases, rules, tombstones, and the
-end. Rows are named by what their owner knows them
-by (slug, source and id, type and name), only facts by their ids.
+its messages, facts, cases, rules, tombstones, and the end. Rows are named by what their owner knows
+them by (slug, source and id, type and name), only facts by their ids.
 """
 
 import hmac
