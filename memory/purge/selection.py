@@ -45,7 +45,7 @@ class Selection:
     until: datetime | None = None
     match: str = ""
     everything: bool = False
-    # The key of one agent asks: no rule, but what it can reach.
+    # The key of one agent asks: narrows nothing by itself, and what is chosen to what it can reach.
     within: Agent | None = None
 
     @property
