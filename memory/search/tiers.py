@@ -55,11 +55,15 @@ def of_scope(scope: Scope) -> FurtherTier | None:
 def found_in_all(asked: Asked, before: Sequence[Hit]) -> list[Hit]:
     """`before` and the hits of the further tiers behind it, `k` in all. The raw record fills any
     number, so each further tier has a fifth of the places for itself, and what `before` leaves."""
-    last: list[Hit] = []
-    for one in further():
-        room = max(asked.k // 5, asked.k - len(before) - len(last))
-        last += one.find(asked)[:room]
-    return [*before[: asked.k - len(last)], *last][: asked.k]
+    each = [one.find(asked) for one in further()]
+    own = [min(len(found), asked.k // 5) for found in each]
+    hits = list(before[: asked.k - sum(own)])
+    left = asked.k - sum(own) - len(hits)
+    for found, size in zip(each, own, strict=True):
+        more = min(left, len(found) - size)
+        left -= more
+        hits += found[: size + more]
+    return hits
 
 
 def headings() -> str:
