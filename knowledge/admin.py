@@ -108,7 +108,8 @@ def _each(
     left: str,
 ) -> None:
     rows = list(documents.select_related("owner", "collection").order_by("pk"))
-    count = sum(1 for row in rows if step(document=row))
+    actor = person(signed_in(request))
+    count = sum(step(document=row, actor=actor) for row in rows)
     messages.success(request, f"{count} {done}.")
     if count < len(rows):
         messages.info(request, f"{len(rows) - count} {left}.")
@@ -156,6 +157,9 @@ class DocumentTextAdmin(ReadOnlyAdmin[DocumentText]):
     id_fields = ("document",)
     search_fields = ("=document__pk",)
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[DocumentText]:
+        return super().get_queryset(request).defer("markdown")
+
 
 @admin.register(DocumentFile)
 class DocumentFileAdmin(ReadOnlyAdmin[DocumentFile]):
@@ -164,6 +168,9 @@ class DocumentFileAdmin(ReadOnlyAdmin[DocumentFile]):
     list_select_related = ("owner",)
     id_fields = ("document",)
     exclude = ("content",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[DocumentFile]:
+        return super().get_queryset(request).defer("content")
 
 
 @admin.register(DocumentEmbedding)

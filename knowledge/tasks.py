@@ -5,7 +5,7 @@ from uuid import UUID
 from celery import shared_task
 
 from agents import audit
-from knowledge import indexing
+from knowledge import indexing, leftovers
 from knowledge.ingest import job
 
 # The next sweep finds again what nobody took up.
@@ -29,6 +29,7 @@ def ingest(document_id: str) -> None:
 @shared_task(name="knowledge.tasks.sweep")
 def sweep() -> int:
     """Each minute: what is due, what a killed worker left, and vectors that are missing."""
+    leftovers.remove()
     found = job.sweep()
     for document_id in found:
         ingest.apply_async((str(document_id),), expires=EXPIRES)

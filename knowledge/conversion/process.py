@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, cast
 
 from django.conf import settings
 
+from knowledge import leftovers
 from knowledge.conversion.shape import DAMAGED, Tell, Unreadable
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -42,7 +43,7 @@ def convert(original: Path, *, tell: Tell, tick: Callable[[], None] = lambda: No
 
     Raises Unreadable.
     """
-    with TemporaryDirectory(prefix="remembrancer-reading-") as folder:
+    with TemporaryDirectory(prefix=leftovers.READING) as folder:
         process = _start(original, Path(folder))
         try:
             _watch(process, tell, tick)

@@ -81,15 +81,19 @@ def due(now: datetime) -> QuerySet[Document]:
 
 def sweep(now: datetime) -> list[UUID]:
     """The next document of each owner who has none in hand."""
+    return list(_next(now).distinct("owner").values_list("pk", flat=True)[:AT_ONCE])
+
+
+def following(owner: User, now: datetime) -> UUID | None:
+    """Whose turn it is after this owner: each in order, so that whoever brings very many documents
+    keeps nobody waiting."""
+    rows = _next(now).values_list("pk", flat=True)
+    return rows.filter(owner__gt=owner.pk).first() or rows.first()
+
+
+def _next(now: datetime) -> QuerySet[Document]:
     in_hand = Document.objects.filter(state__in=BUSY, busy_until__gte=now).values("owner")
-    rows = due(now).exclude(owner__in=in_hand).order_by("owner", "created_at", "pk")
-    firsts = rows.distinct("owner").values_list("pk", flat=True)
-    return list(firsts[:AT_ONCE])
-
-
-def next_of(owner: User, now: datetime) -> UUID | None:
-    rows = due(now).filter(owner=owner).order_by("created_at", "pk")
-    return rows.values_list("pk", flat=True).first()
+    return due(now).exclude(owner__in=in_hand).order_by("owner", "created_at", "pk")
 
 
 def claim(document_id: UUID, now: datetime) -> Claim | None:

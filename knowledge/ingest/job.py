@@ -18,7 +18,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from agents.gate import MemoryOff
-from knowledge import indexing, marks, naming, storage, tombstones, web
+from knowledge import indexing, leftovers, marks, naming, storage, tombstones, web
 from knowledge.conversion.process import Converted, convert
 from knowledge.conversion.shape import Unreadable
 from knowledge.ingest import claims
@@ -53,8 +53,7 @@ def work(document_id: UUID) -> UUID | None:
         _room.release()
     if claim is None:
         return None
-    now = timezone.now()
-    following = claims.next_of(claim.document.owner, now) or next(iter(claims.sweep(now)), None)
+    following = claims.following(claim.document.owner, timezone.now())
     return following if following != document_id else None
 
 
@@ -99,7 +98,7 @@ def _convert(claim: Claim) -> DocumentText:
     if claim.document.origin == DocumentOrigin.WEB:
         _fetch(claim)
     claim.update(stage=Stage.CONVERTING)
-    with NamedTemporaryFile(prefix="remembrancer-document-") as file:
+    with NamedTemporaryFile(prefix=leftovers.ORIGINAL) as file:
         storage.write_original(claim.document, file)  # type: ignore[arg-type]
         watch = _Watch(claim)
         found = convert(Path(file.name), tell=watch.tell, tick=watch.tick)

@@ -5,7 +5,6 @@ from knowledge.ingest.hints import hint
 from knowledge.models import Document, DocumentPassage, DocumentText
 from knowledge.vocabulary import DocumentState
 
-DESK = Actor(name="knowledge")
 _AGAIN = {
     "state": DocumentState.WAITING,
     "stage": "",
@@ -20,13 +19,13 @@ _AGAIN = {
 }
 
 
-def retry(*, document: Document, actor: Actor = DESK) -> bool:
+def retry(*, document: Document, actor: Actor) -> bool:
     """Goes on where a failed document stopped, and at once where it waits for its next try. False
     where there is nothing to try again."""
     return _begin(document, actor, "tried again", (DocumentState.FAILED, DocumentState.WAITING))
 
 
-def reingest(*, document: Document, actor: Actor = DESK) -> bool:
+def reingest(*, document: Document, actor: Actor) -> bool:
     """Reads the original anew; the passages that are there answer until the new ones are complete.
     False where it is being read just now."""
     states = (DocumentState.READY, DocumentState.FAILED, DocumentState.WAITING)

@@ -112,7 +112,8 @@ def retry_all(request: DeskRequest, collection_id: UUID | None = None) -> HttpRe
     failed = documents_of(request.user).filter(state=DocumentState.FAILED)
     if collection_id is not None:
         failed = failed.filter(collection=collection_of(request.user, collection_id))
-    count = sum(1 for row in failed.order_by("pk").iterator() if ingest.retry(document=row))
+    actor, rows = person(request.user), failed.order_by("pk").iterator()
+    count = sum(ingest.retry(document=row, actor=actor) for row in rows)
     if count:
         messages.success(request, f"{count} {'are' if count > 1 else 'is'} tried again.")
     else:

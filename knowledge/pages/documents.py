@@ -57,7 +57,7 @@ def original(request: DeskRequest, document_id: UUID) -> HttpResponse:
 @desk
 def retry(request: DeskRequest, document_id: UUID) -> HttpResponse:
     row = document_of(request.user, document_id)
-    if ingest.retry(document=row):
+    if ingest.retry(document=row, actor=person(request.user)):
         messages.success(request, "It is tried again.")
     else:
         messages.info(request, "It has not failed.")
@@ -68,7 +68,7 @@ def retry(request: DeskRequest, document_id: UUID) -> HttpResponse:
 @desk
 def reingest(request: DeskRequest, document_id: UUID) -> HttpResponse:
     row = document_of(request.user, document_id)
-    if ingest.reingest(document=row):
+    if ingest.reingest(document=row, actor=person(request.user)):
         messages.success(
             request, "It is read again. Until that is done, what was read before answers."
         )

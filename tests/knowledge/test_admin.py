@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Permission
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from agents.models import AuditEvent, TextAccess, User
@@ -35,7 +37,9 @@ def act(client: Client, action: str, *rows: Document, **more: str) -> Any:
     return client.post(reverse(LIST), data, follow=True)
 
 
-def test_documents_are_tried_and_read_again_by_the_hundred(bosss: Client, alice: User) -> None:
+def test_documents_are_tried_and_read_again_by_the_hundred(
+    bosss: Client, boss: User, alice: User
+) -> None:
     papers = shelf(alice)
     broken, ready = failed(papers, "Lease"), document(papers, "Bill", "Pay.")
     told = act(bosss, "try_again", broken, ready).content.decode()
@@ -46,6 +50,22 @@ def test_documents_are_tried_and_read_again_by_the_hundred(bosss: Client, alice:
     act(bosss, "read_again", ready)
     ready.refresh_from_db()
     assert (ready.state, ready.generation) == (DocumentState.WAITING, 1)
+    for row in (broken, ready):
+        trail = AuditEvent.objects.filter(table="knowledge_document", row_id=row.pk)
+        assert trail.latest("id").actor == f"person:{boss.pk}"
+
+
+@pytest.mark.parametrize(
+    ("table", "column"), [("documenttext", "markdown"), ("documentfile", "content")]
+)
+def test_a_list_of_what_is_large_does_not_read_it(
+    bosss: Client, boss: User, table: str, column: str
+) -> None:
+    document(shelf(boss), "Lease", "Pay the rent.")
+    with CaptureQueriesContext(connection) as asked:
+        page = bosss.get(reverse(f"admin:knowledge_{table}_changelist"))
+    assert "boss" in page.content.decode()
+    assert not [one for one in asked if f'"{column}"' in one["sql"]]
 
 
 def test_what_is_deleted_is_shown_first_and_takes_a_word(

@@ -92,7 +92,7 @@ def test_while_it_is_read_anew_each_question_finds_one_whole_reading(papers: Col
 
     def read_anew() -> None:
         try:
-            assert ingest.reingest(document=Document.objects.get())
+            assert ingest.reingest(document=Document.objects.get(), actor=person(papers.owner))
             job.work(document.pk)
         finally:
             over.set()
@@ -107,7 +107,7 @@ def test_deleting_beside_a_job_that_is_about_to_answer(papers: Collection) -> No
     for _ in range(2):
         document = add(papers).document
         job.work(document.pk)
-        assert ingest.reingest(document=Document.objects.get())
+        assert ingest.reingest(document=Document.objects.get(), actor=person(papers.owner))
         claim = claims.claim(document.pk, timezone.now() + timedelta(seconds=1))
         assert claim is not None
         indexing._store(claim, list(enumerate(split(job._text(claim).markdown))))

@@ -1,14 +1,18 @@
 """Deleting a document leaves keyed hashes and ids; nothing brings it back by itself."""
 
 import io
+import os
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
+from time import time
 
 import pytest
 from django.utils import timezone
 
 from agents.audit import Actor, key_holder, person
 from agents.models import AuditEvent, User
-from knowledge import indexing, ingest
+from knowledge import indexing, ingest, leftovers, tasks
 from knowledge.ingest import claims, job
 from knowledge.ingest.claims import Taken
 from knowledge.models import Collection, Document, DocumentPassage
@@ -128,3 +132,32 @@ def test_a_job_that_read_it_before_writes_nothing_back(alice: User) -> None:
     claims.release(claim, state="waiting")
     assert not DocumentPassage.objects.exists()
     assert found(dump(), *LEFT) == set()
+
+
+def test_what_killed_workers_left_on_the_machine_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "text.md").write_text(SECRET)
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    for age in ("old", "new"):
+        (folder / f"{leftovers.ORIGINAL}{age}").write_text(SECRET)
+        (folder / f"{leftovers.READING}{age}").mkdir()
+        (folder / f"{leftovers.READING}{age}" / "text.md").write_text(SECRET)
+    (folder / f"{leftovers.READING}link").symlink_to(elsewhere)
+    (folder / "of another program").write_text("words")
+    day_ago = time() - 86_400
+    for path in folder.iterdir():
+        if not path.name.endswith("new"):
+            os.utime(path, (day_ago, day_ago), follow_symlinks=False)
+    tasks.sweep()
+    left = {path.name for path in folder.iterdir()}
+    assert left == {
+        f"{leftovers.ORIGINAL}new",
+        f"{leftovers.READING}new",
+        "of another program",
+    }
+    assert (elsewhere / "text.md").read_text() == SECRET

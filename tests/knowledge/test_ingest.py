@@ -93,10 +93,11 @@ def test_the_worker_is_told_once_it_is_committed(
 ) -> None:
     from config.celery import app
 
-    with django_capture_on_commit_callbacks(execute=True):
-        document = add(papers, KILN.encode())
     with app.connection_for_read() as broker:
         queue = broker.SimpleQueue(app.conf.task_default_queue)
+        queue.clear()  # what other tests left there
+        with django_capture_on_commit_callbacks(execute=True):
+            document = add(papers, KILN.encode())
         message = queue.get(timeout=5)
         assert message.headers["task"] == "knowledge.tasks.ingest"
         assert message.payload[0] == [str(document.pk)]
@@ -211,7 +212,7 @@ def test_a_title_that_somebody_gave_stays(papers: Collection) -> None:
 
 
 def test_one_after_the_other(papers: Collection, bob: User) -> None:
-    """One document of an owner at a time; the job says which comes next."""
+    """One document of an owner at a time, and the owners take turns: the job says which is next."""
     first, second = add(papers, KILN.encode()), add(papers, b"%PDF-1.7 broken")
     other = add(shelf(bob), KILN.encode())
     assert set(job.sweep()) == {first.pk, other.pk}
@@ -220,8 +221,9 @@ def test_one_after_the_other(papers: Collection, bob: User) -> None:
     assert claims.claim(second.pk, timezone.now()) is None
     assert job.sweep() == [other.pk]
     claims.release(held, state="waiting")
-    assert job.work(first.pk) == second.pk
-    assert job.work(second.pk) == other.pk
+    assert job.work(first.pk) == other.pk
+    assert job.work(other.pk) == second.pk
+    assert job.work(second.pk) is None
 
 
 def test_the_task_reads_it_and_the_trail_says_so(papers: Collection) -> None:
@@ -277,7 +279,7 @@ def test_what_kills_every_worker_is_given_up(papers: Collection) -> None:
     assert claims.claim(document.pk, timezone.now()) is None
     row = fresh(document)
     assert (row.state, row.failure, row.failure_detail) == ("failed", "broken_off", claims.GAVE_UP)
-    assert ingest.retry(document=row)
+    assert ingest.retry(document=row, actor=person(papers.owner))
     assert claims.claim(document.pk, timezone.now()) is not None
 
 
@@ -292,7 +294,7 @@ def test_what_will_never_be_readable_fails_at_once(papers: Collection) -> None:
     assert "Save it without one" in row.failure_detail
     assert job.sweep() == []
     assert counts() == [0, 0, 0, 0, 1]
-    assert ingest.retry(document=row)
+    assert ingest.retry(document=row, actor=person(papers.owner))
     assert job.sweep() == [document.pk]
 
 
@@ -333,10 +335,10 @@ def test_a_site_that_is_down_is_tried_after_2_10_and_30_minutes(
     job.work(document.pk)
     assert (fresh(document).state, job.sweep()) == ("failed", [])
 
-    assert ingest.retry(document=fresh(document))
+    assert ingest.retry(document=fresh(document), actor=person(papers.owner))
     job.work(document.pk)
     assert fresh(document).attempts == 1
-    assert ingest.retry(document=fresh(document))
+    assert ingest.retry(document=fresh(document), actor=person(papers.owner))
     job.work(document.pk)
     row = fresh(document)
     assert (row.state, row.title, row.failure) == ("ready", "Kilns today", "")
@@ -370,7 +372,7 @@ def test_the_old_passages_answer_until_the_new_ones_are_complete(
     document = from_web(papers, web.url("/kilns"))
     job.work(document.pk)
     first = fresh(document)
-    assert ingest.reingest(document=first)
+    assert ingest.reingest(document=first, actor=person(papers.owner))
     claim = claims.claim(document.pk, timezone.now())
     assert claim is not None
     markdown = job._text(claim).markdown
@@ -378,7 +380,8 @@ def test_the_old_passages_answer_until_the_new_ones_are_complete(
     indexing._store(claim, pieces)
     assert "wood" in answering(document)
     assert "current" not in answering(document)
-    assert not ingest.reingest(document=fresh(document))  # it is being read just now
+    # It is being read just now.
+    assert not ingest.reingest(document=fresh(document), actor=person(papers.owner))
     indexing.index(claim, markdown)
     assert "current" in answering(document)
     row = fresh(document)
@@ -394,7 +397,7 @@ def test_a_reading_that_fails_leaves_what_answered(papers: Collection, web: WebS
     web.script("/kilns", page("They burn wood."), Page(status=404))
     document = from_web(papers, web.url("/kilns"))
     job.work(document.pk)
-    assert ingest.reingest(document=fresh(document))
+    assert ingest.reingest(document=fresh(document), actor=person(papers.owner))
     job.work(document.pk)
     assert fresh(document).state == "failed"
     assert "wood" in answering(document)
@@ -406,7 +409,7 @@ def test_unfinished_work_goes_when_it_is_read_anew(papers: Collection) -> None:
     assert claim is not None
     text = job._text(claim)
     claims.release(claim, state="failed", failure="internal")
-    assert ingest.reingest(document=fresh(document))
+    assert ingest.reingest(document=fresh(document), actor=person(papers.owner))
     assert not DocumentText.objects.filter(pk=text.pk).exists()
 
 

@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django.fixtures import Settings
 
-from agents.models import Agent, OwnerSettings, User
+from agents.models import Agent, AuditEvent, OwnerSettings, User
 from conversations.models import Conversation, Message
 from knowledge.models import Collection, Document
 from knowledge.pins import pins_of
@@ -240,6 +240,9 @@ def test_what_failed_says_why_and_is_tried_again(alices: Client, papers: Collect
     assert second.state == DocumentState.WAITING
     answer = alices.post(reverse("knowledge-retry"), follow=True)
     assert said(answer)[-1] == "None has failed."
+    for row in (first, second):
+        trail = AuditEvent.objects.filter(table="knowledge_document", row_id=row.pk)
+        assert trail.latest("id").actor == f"person:{papers.owner_id}"
 
 
 def test_what_is_tried_again_by_itself_says_when(alices: Client, papers: Collection) -> None:
