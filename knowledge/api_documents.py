@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Annotated, Any, Self
 from uuid import UUID
 
-from django.db.models import F
 from ninja import Query, Router, Status
 from pydantic import BaseModel, Field, model_validator
 
@@ -20,11 +19,10 @@ from knowledge import ingest
 from knowledge.api import INGEST, REVIEW, SEARCH, CollectionsAsked, KnowledgeAsked
 from knowledge.api_sight import Sight
 from knowledge.ingest import Added
-from knowledge.models import Document, DocumentText
-from knowledge.search.reading import shown
+from knowledge.models import Document
+from knowledge.search.reading import stretch
 from knowledge.vocabulary import DocumentOrigin, DocumentState, Failure, Stage
 from memory.api_paging import page_of
-from memory.sensitive import redact
 
 router = Router()
 A_FILE = {"schema": {"type": "string", "format": "binary"}}
@@ -88,10 +86,12 @@ class DocumentsAsked(CollectionsAsked):
 
 
 class DocumentIn(KnowledgeAsked):
-    """Either `text`, plain or Markdown, with its `title`; or an `address` to be fetched."""
+    """Either `text`, plain or Markdown, with its `title`; or an `address` to be fetched. `outcome`:
+    the text is what an assistant worked out itself, and weighs less than what it was given."""
 
     title: Title = ""
     text: Annotated[Text, Field(max_length=MOST_TEXT)] | None = None
+    outcome: bool = False
     address: Annotated[Text, Field(max_length=ingest.adding.LONGEST_ADDRESS)] | None = None
 
     @model_validator(mode="after")
@@ -100,6 +100,8 @@ class DocumentIn(KnowledgeAsked):
             raise ValueError("give either text or address")
         if self.text is not None and not self.title.strip():
             raise ValueError("a text needs a title")
+        if self.text is None and self.outcome:
+            raise ValueError("an outcome is a text")
         return self
 
 
@@ -165,7 +167,9 @@ def add_document(
     place = _into(request.auth, asked.agent, collection_id)
     if asked.address is not None:
         return _taken(ingest.add_address(**place, address=asked.address, title=asked.title))
-    return _taken(ingest.add_text(**place, title=asked.title, text=asked.text or ""))
+    origin = DocumentOrigin.OUTCOME if asked.outcome else DocumentOrigin.API
+    text = asked.text or ""
+    return _taken(ingest.add_text(**place, title=asked.title, text=text, origin=origin))
 
 
 @router.get(
@@ -210,14 +214,8 @@ def read_document_text(
 ) -> DocumentTextOut:
     """Empty until it was read for the first time."""
     row = Sight.of(request.auth, asked.agent).document(document_id)
-    rows = DocumentText.objects.filter(
-        owner=row.owner, document=row, generation=F("document__generation")
-    )
-    markdown = rows.values_list("markdown", flat=True).first() or ""
-    end = asked.offset + asked.length
-    return DocumentTextOut(
-        text=redact(shown(markdown[asked.offset : end])), next=end if end < len(markdown) else None
-    )
+    text, more = stretch(row, asked.offset, asked.length)
+    return DocumentTextOut(text=text, next=asked.offset + asked.length if more else None)
 
 
 @router.delete(

@@ -63,8 +63,8 @@ class PassageOut(BaseModel):
         return cls(
             passage=row.pk,
             document=row.document_id,
-            title=row.document.title,
-            path=service.path_of(row),
+            title=redact(row.document.title),
+            path=[redact(name) for name in service.path_of(row)],
             collection=row.document.collection_id,
             kind=PassageKind(row.kind),
             page_from=row.page_from,

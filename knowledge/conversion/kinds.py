@@ -99,11 +99,10 @@ def _kind_of_pack(path: Path) -> Kind:
     try:
         with zipfile.ZipFile(path) as pack:
             names = set(pack.namelist())
-            if (
-                "mimetype" in names
-                and pack.read("mimetype")[:64].strip() == b"application/epub+zip"
-            ):
-                return Kind.EPUB
+            if "mimetype" in names:
+                with pack.open("mimetype") as said:
+                    if said.read(64).strip() == b"application/epub+zip":
+                        return Kind.EPUB
     except RuntimeError as error:  # zipfile's own way of saying that it wants a password
         raise Unreadable("protected", PROTECTED) from error
     except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError, ValueError) as error:

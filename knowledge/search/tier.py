@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from knowledge.search.service import Found, path_of, search_kb
 from memory.search.hits import Hit, Place, Scope, Tier
 from memory.search.tiers import Asked, FurtherTier
+from memory.sensitive import redact
 
 # A search of everything lists what bears on the question and no more, so that its gate is closer
 # than that of a search of documents, where the best of little is still wanted.
@@ -29,10 +30,10 @@ def _hit(found: Found) -> Hit:
     return Hit(
         Tier.DOCUMENT,
         found.score,
-        passage.text,
+        redact(passage.text),
         document.indexed_at or document.created_at,
         cosine=found.cosine,
-        place=Place(passage.pk, f"{' > '.join(path_of(passage))}{pages}", found.link),
+        place=Place(passage.pk, f"{redact(' > '.join(path_of(passage)))}{pages}", found.link),
     )
 
 

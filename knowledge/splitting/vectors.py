@@ -8,14 +8,14 @@ PART = 200
 CRUMB = 48
 
 
-def breadcrumb(title: str, headings: tuple[str, ...] | list[str]) -> str:
-    """Title and headings, once each; of a long path the ends say most."""
+def breadcrumb(title: str, headings: tuple[str, ...] | list[str], most: int = CRUMB) -> str:
+    """Title and headings, once each, in so many tokens; of a long path the ends say most."""
     names = list(dict.fromkeys(name for name in (title.strip(), *headings) if name))
     crumb = " > ".join(names)
-    while len(names) > 2 and tokens.count(crumb) > CRUMB:
+    while len(names) > 2 and tokens.count(crumb) > most:
         del names[1]
         crumb = " > ".join(names)
-    return crumb if tokens.count(crumb) <= CRUMB else crumb[: CRUMB * 2]
+    return crumb if tokens.count(crumb) <= most else crumb[: most * 2]
 
 
 def embedded_as(title: str, headings: tuple[str, ...] | list[str], text: str) -> list[str]:

@@ -159,6 +159,7 @@ def test_bad_input_is_told(agent: Agent, call: Call, settings: Settings) -> None
         ("documents", {"title": "t", "text": "t", "address": "https://x.example"}, 422, "either"),
         ("documents", {"title": "t", "text": " \n"}, 422, "no text"),
         ("documents", {"address": "ftp://x.example"}, 422, "http"),
+        ("documents", {"address": "https://x.example", "outcome": True}, 422, "is a text"),
         ("files?name=a.txt", b"", 422, "nothing in it"),
         ("files", b"x", 422, "name"),
         ("files?name=a.txt", b"x" * 101, 413, ""),
@@ -186,6 +187,32 @@ def test_reading_goes_on_and_the_text_comes_in_parts(agent: Agent, call: Call) -
         part = call("GET", f"{KB}/documents/{row.pk}/text?length=20&offset={offset}").json()
         text, offset = f"{text} {part['text']}", part["next"]
     assert "".join(text.split()) == "".join(f"{KILN} Then cool it. Then open it.".split())
+
+
+def test_a_secret_is_taken_out_of_every_part(agent: Agent, call: Call) -> None:
+    lines = "\n".join("MIIEvQIBADANBgkqhkiG9w0BAQ" for _ in range(20))
+    key = f"-----BEGIN PRIVATE KEY-----\n{lines}\n-----END PRIVATE KEY-----"
+    text = f"Kiln door.\n\n{key}\n\nOpen it late. password: Zebrawood-77"
+    row = document(shelf(agent.owner), "Notes", text)
+    path = f"{KB}/documents/{row.pk}/text"
+    for length in (1, 7, 200, 5000):
+        told = ""
+        offset: int | None = 0
+        while offset is not None:
+            part = call("GET", f"{path}?length={length}&offset={offset}").json()
+            told, offset = f"{told}{part['text']}", part["next"]
+        plain = "".join(told.replace("[redacted]", "").split())
+        assert "Kilndoor." in plain
+        assert "Openitlate." in plain
+        assert "MII" not in plain
+        assert "brawoo" not in plain
+
+
+def test_what_an_assistant_worked_out_is_known_for_it(agent: Agent, call: Call) -> None:
+    own = shelf(agent.owner, "Own", agent)
+    path = f"{KB}/collections/{own.pk}/documents"
+    told = call("POST", path, {"title": "Result", "text": KILN, "outcome": True})
+    assert (told.status_code, told.json()["origin"]) == (202, "outcome")
 
 
 def test_a_collection_is_pinned_once_and_taken_away(agent: Agent, call: Call) -> None:

@@ -1,6 +1,8 @@
 """What each kind of file comes to, its kind told by its content alone."""
 
 import sys
+import tracemalloc
+import zipfile
 from collections.abc import Iterator
 from importlib.abc import MetaPathFinder
 from pathlib import Path
@@ -10,7 +12,7 @@ import pytest
 
 from knowledge import marks
 from knowledge.conversion import images, reading
-from knowledge.conversion.kinds import Kind
+from knowledge.conversion.kinds import Kind, kind_of
 from knowledge.conversion.shape import Read, Unreadable
 from tests.knowledge import files
 
@@ -198,6 +200,18 @@ def test_a_pack_that_lies_about_its_size_yields_no_more_than_it_says(tmp_path: P
     with pytest.raises(Unreadable) as refusal:
         read(tmp_path, files.lying_bomb())
     assert refusal.value.code == "damaged"
+
+
+def test_what_a_pack_is_a_few_of_its_bytes_tell(tmp_path: Path) -> None:
+    path = tmp_path / "book"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as pack:
+        pack.writestr("mimetype", b"application/epub+zip".ljust(30_000_000))
+    tracemalloc.start()
+    try:
+        assert kind_of(path) == Kind.EPUB
+        assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_entities_of_a_book_are_not_expanded(tmp_path: Path) -> None:

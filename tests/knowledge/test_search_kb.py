@@ -386,3 +386,8 @@ def test_documents_are_the_last_tier_of_a_search_of_everything(
     alone = search(agent=agent, query="porcelain kiln", scope="documents")
     assert [hit.text for hit in alone] == [KILN]
     assert search(agent=agent, query="kiln and temperature of the moon", scope="documents") == []
+    filed(papers, "password: Zebra-77", "The greenhouse password: Zebra-77 says the label.")
+    [secret] = search(agent=agent, query="greenhouse label", scope="documents")
+    assert secret.text == "The greenhouse password: [redacted] says the label."
+    assert secret.place
+    assert "Zebra" not in secret.place.words
