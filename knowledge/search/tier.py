@@ -1,4 +1,4 @@
-"""Documents as the last tier of a search of everything."""
+"""Documents as a tier of a search of everything: behind the memory, before working notes."""
 
 from collections.abc import Sequence
 
@@ -41,6 +41,6 @@ TIER = FurtherTier(
     tier=Tier.DOCUMENT,
     scope=Scope.DOCUMENTS,
     find=find,
-    order=100,
+    order=50,
     heading="documents",
 )

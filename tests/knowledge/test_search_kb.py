@@ -372,7 +372,7 @@ def test_no_name_that_a_program_gave_stands_ahead_of_the_data(
     assert "verse" not in told
 
 
-def test_documents_are_the_last_tier_of_a_search_of_everything(
+def test_documents_stand_behind_the_memory_in_a_search_of_everything(
     agent: Agent, second_agent: Agent, papers: Collection, no_vectors: None
 ) -> None:
     filed(papers, "Pottery", KILN)
