@@ -25,7 +25,7 @@ def test_the_worker_takes_a_task_from_redis_and_ends_when_asked(
     worker = Started([*command, "--concurrency", "2"], environment, tmp_path / "worker.out")
     try:
         worker.wait_for(" ready.")
-        sender = Celery(broker=redis_url)
+        sender = Celery(broker=redis_url, set_as_current=False)
         sender.send_task("memory.tasks.sweep", queue="remembrancer")
         sender.close()
         assert "done in" in worker.wait_for("task memory.tasks.sweep [")

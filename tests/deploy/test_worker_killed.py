@@ -53,7 +53,7 @@ def send_sweep(home: Path) -> None:
     """As beat does."""
     for name in ("messages", "control"):
         (home / "broker" / name).mkdir(parents=True, exist_ok=True)
-    sender = Celery(broker="filesystem://localhost//")
+    sender = Celery(broker="filesystem://localhost//", set_as_current=False)
     sender.conf.broker_transport_options = broker_folders(home / "broker")
     sender.send_task("memory.tasks.sweep", queue="remembrancer")
     sender.close()
