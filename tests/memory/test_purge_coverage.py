@@ -85,7 +85,8 @@ def columns() -> set[tuple[str, str]]:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT table_name, column_name FROM information_schema.columns"
-            " WHERE table_schema = 'public' AND table_name ~ '^(agents|conversations|knowledge|memory)_'"
+            " WHERE table_schema = 'public'"
+            " AND table_name ~ '^(agents|conversations|knowledge|memory)_'"
             " AND table_name IN (SELECT table_name FROM information_schema.columns"
             "  WHERE column_name = 'owner_id' OR table_name = 'agents_user')"
             " AND udt_name IN ('text', 'varchar', 'jsonb', 'tsvector', 'vector', '_text',"
