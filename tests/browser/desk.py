@@ -9,6 +9,7 @@ from agents.models import Agent, User
 from conversations.models import Conversation
 from memory.models import Fact
 from memory.vocabulary import Withheld
+from tests.browser.watching import wait_until
 from tests.factories import ConversationFactory
 from tests.memory.candidates import candidate
 
@@ -34,6 +35,9 @@ def queue_of(agent: Agent, *statements: str) -> list[Fact]:
     ]
 
 
+AT_A_CARD = "document.activeElement.matches('[data-card], [data-after-cards]')"
+
+
 class Keyboard:
     """Presses keys, counts them, and waits for the focus to be where the next one is meant."""
 
@@ -49,6 +53,4 @@ class Keyboard:
         decided = self.page.locator(".result").count() + 1
         self.press(*keys)
         expect(self.page.locator(".result")).to_have_count(decided)
-        self.page.wait_for_function(
-            "document.activeElement.matches('[data-card], [data-after-cards]')"
-        )
+        wait_until(self.page, AT_A_CARD)

@@ -9,7 +9,7 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from tests.browser.desk import sign_in
-from tests.browser.watching import grave_barriers
+from tests.browser.watching import grave_barriers, wait_until
 from tests.isolation.household import Household, household
 from tests.isolation.test_pages import LISTS, ONE_ROW
 
@@ -61,7 +61,7 @@ def test_no_page_shuts_anybody_out(page: "Page", live_server: "LiveServer") -> N
             problems[f"{name} in the dark"] = grave_barriers(page)
         page.set_viewport_size(PHONE)  # type: ignore[arg-type]
         # Charts are drawn anew a moment after the window has its size.
-        page.wait_for_function(CHARTS_FIT)
+        wait_until(page, CHARTS_FIT)
         width = page.evaluate("document.documentElement.scrollWidth")
         problems[f"{name} on a phone"] = f"{width} px" if width > PHONE["width"] else ""
     assert {name: problem for name, problem in problems.items() if problem} == {}

@@ -8,8 +8,8 @@ from playwright.sync_api import expect
 
 from memory.models import Rule
 from memory.vocabulary import State, Withheld
-from tests.browser.desk import sign_in
-from tests.browser.watching import grave_barriers
+from tests.browser.desk import AT_A_CARD, sign_in
+from tests.browser.watching import grave_barriers, wait_until
 from tests.memory.candidates import candidate
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def test_an_owner_writes_orders_imports_and_makes_rules(
     page.keyboard.press("Enter")
     expect(page.locator(".result")).to_contain_text("Made a rule")
     assert Rule.objects.get(candidate=waiting).text == "Use SI units."
-    page.wait_for_function("document.activeElement.matches('[data-card], [data-after-cards]')")
+    wait_until(page, AT_A_CARD)
     page.keyboard.press("u")
     expect(card).to_have_count(1)
     waiting.refresh_from_db()

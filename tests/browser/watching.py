@@ -1,5 +1,6 @@
 """What goes wrong in a page without anybody seeing it, and what some people can't use."""
 
+import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,6 +16,19 @@ document.addEventListener("securitypolicyviolation", (event) => {
 _ANSWERS = ("status of 409", "status of 422")
 # Of minor, moderate, serious and critical.
 _GRAVE = {"serious", "critical"}
+
+
+# Seconds, of a wait and between two looks.
+_PATIENCE, _PAUSE = 20, 0.05
+
+
+def wait_until(page: "Page", true: str) -> None:
+    """Playwright's own wait for an expression looks again from inside the page, where the policy
+    refuses to read one; it only passes where the first look does."""
+    until = time.monotonic() + _PATIENCE
+    while not page.evaluate(true):
+        assert time.monotonic() < until, f"not so after {_PATIENCE} seconds: {true}"
+        page.wait_for_timeout(1000 * _PAUSE)
 
 
 def watch(context: "BrowserContext") -> list[str]:
