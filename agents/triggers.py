@@ -36,6 +36,29 @@ def audited() -> pgtrigger.Trigger:
     )
 
 
+def audited_but_for_counters(*told: str, change: str) -> list[pgtrigger.Trigger]:
+    """As `audited`, for a row on which a job counts: a change that touches none of the fields
+    `told` is no line of the trail, which would drown in them. `change`: the second one's name."""
+    touched = pgtrigger.Q()
+    for field in told:
+        touched |= pgtrigger.Q(**{f"old__{field}__df": pgtrigger.F(f"new__{field}")})
+    return [
+        Runs(
+            "remembrancer_audit",
+            name="audited",
+            when=pgtrigger.After,
+            operation=pgtrigger.Insert | pgtrigger.Delete,
+        ),
+        Runs(
+            "remembrancer_audit",
+            name=change,
+            when=pgtrigger.After,
+            operation=pgtrigger.Update,
+            condition=touched,
+        ),
+    ]
+
+
 def settings_follow() -> pgtrigger.Trigger:
     """Whoever makes an account, and how: by the end of the transaction it has settings."""
     return Runs(

@@ -2,34 +2,20 @@
 
 import pgtrigger
 
-from agents.triggers import Runs
+from agents.triggers import Runs, audited_but_for_counters
 
-# A running job writes its progress every second or so: that is nothing for the trail.
-_TOLD = ("collection", "title", "address", "file_name", "state", "failure", "generation", "digest")
-
-
-def _changed() -> pgtrigger.Q:
-    changed = pgtrigger.Q()
-    for field in _TOLD:
-        changed |= pgtrigger.Q(**{f"old__{field}__df": pgtrigger.F(f"new__{field}")})
-    return changed
-
-
-DOCUMENT = [
-    Runs(
-        "remembrancer_audit",
-        name="audited",
-        when=pgtrigger.After,
-        operation=pgtrigger.Insert | pgtrigger.Delete,
-    ),
-    Runs(
-        "remembrancer_audit",
-        name="audited_change",
-        when=pgtrigger.After,
-        operation=pgtrigger.Update,
-        condition=_changed(),
-    ),
-]
+# A running job writes its progress every second or so.
+DOCUMENT = audited_but_for_counters(
+    "collection",
+    "title",
+    "address",
+    "file_name",
+    "state",
+    "failure",
+    "generation",
+    "digest",
+    change="audited_change",
+)
 
 PASSAGES = [
     Runs(

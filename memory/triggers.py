@@ -2,7 +2,7 @@
 
 import pgtrigger
 
-from agents.triggers import Runs
+from agents.triggers import Runs, audited_but_for_counters
 
 MOVED = pgtrigger.Q(old__state__df=pgtrigger.F("new__state"))
 
@@ -143,26 +143,6 @@ RULE = [
     ),
 ]
 
-# Not the counting of deliveries, which would drown the trail.
-WEBHOOK_SET = (
-    pgtrigger.Q(old__address__df=pgtrigger.F("new__address"))
-    | pgtrigger.Q(old__events__df=pgtrigger.F("new__events"))
-    | pgtrigger.Q(old__enabled__df=pgtrigger.F("new__enabled"))
-    | pgtrigger.Q(old__secret_number__df=pgtrigger.F("new__secret_number"))
+WEBHOOK = audited_but_for_counters(
+    "address", "events", "enabled", "secret_number", change="change_audited"
 )
-
-WEBHOOK = [
-    Runs(
-        "remembrancer_audit",
-        name="audited",
-        when=pgtrigger.After,
-        operation=pgtrigger.Insert | pgtrigger.Delete,
-    ),
-    Runs(
-        "remembrancer_audit",
-        name="change_audited",
-        when=pgtrigger.After,
-        operation=pgtrigger.Update,
-        condition=WEBHOOK_SET,
-    ),
-]
