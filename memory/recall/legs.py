@@ -310,8 +310,9 @@ def measure(reader: Reader, reports: Sequence[LegReport], found: Mapping[UUID, R
 def _sheets(
     reader: Reader, found: Mapping[UUID, Row], cosines: Mapping[UUID, float]
 ) -> dict[UUID, Sheet]:
-    """Which words a fact has matters only where no distance speaks for it."""
-    facts = {key: row.every for key, row in found.items() if row.every is not None}
+    """Which words a fact has matters only where no distance speaks for it. What is archived by now
+    has left the index: as_of.py measures that anew."""
+    facts = {key: row.every or Every(0.0, 0.0, 0) for key, row in found.items()}
     try:
         with apart():
             return reader.sheets(facts, [key for key in facts if key in cosines])

@@ -23,7 +23,7 @@ from memory.recall.service import Recall, recall
 from memory.recall.trace import Why
 from memory.search.service import search
 from memory.vocabulary import ArchivedReason, State
-from tests.factories import ApiKeyFactory, IssuedKey
+from tests.factories import ApiKeyFactory, FactFactory, IssuedKey
 from tests.memory.recalling import known, model, named
 from tests.memory.searching import said
 
@@ -257,3 +257,28 @@ def test_looking_back_is_no_use_of_a_fact(
     assert hints == []
     record.told(recall=ask(agent, None), talk=None, conversation=None)
     assert len(hints) == 1
+
+
+def test_what_ended_before_it_had_a_vector_is_found_by_its_words(agent: Agent) -> None:
+    """The worker embeds no archived fact, and the index of terms has let go of it."""
+    fact = FactFactory.create(
+        owner=agent.owner,
+        agent=agent,
+        state=State.ACTIVE,
+        statement="The user's dentist is Dr. Molar.",
+        created_at=LONG_AGO,
+        observed_at=LONG_AGO,
+    )
+    archive(fact, "stale")
+    assert told(agent, message="Who is my dentist?") == {fact.statement}
+    assert told(agent, None, message="Who is my dentist?") == set()
+
+
+def test_words_count_for_what_has_ended_as_for_what_has_not(agent: Agent) -> None:
+    (fact,) = since_long(agent, TURKU)
+    today = ask(agent, None).items[0].candidate
+    archive(fact, "stale")
+    then = ask(agent).items[0].candidate
+    assert today is not None
+    assert then is not None
+    assert then.parts.keys() == today.parts.keys()
