@@ -29,6 +29,8 @@ HOST = "127.0.0.1"
 READY_SECONDS = 180
 # A worker may be waiting for a language model. It can be killed at any point, so it is.
 STOP_SECONDS = 8
+# A part that dies more often than this within so many seconds is not helped by starting it again.
+RESTARTS, WITHIN = 3, 600
 LOG_LIMIT = 10_000_000
 TAIL = 20
 
@@ -43,6 +45,19 @@ class Child:
     command: list[str]
     log: Path
     process: "subprocess.Popen[bytes]" = field(init=False)
+    restarts: list[float] = field(default_factory=list)
+
+    def restart(self, folder: Path, environment: dict[str, str]) -> bool:
+        """False where it has died too often."""
+        now = time.monotonic()
+        self.restarts = [at for at in self.restarts if at > now - WITHIN]
+        if len(self.restarts) >= RESTARTS:
+            return False
+        self.restarts.append(now)
+        # What it had started and left, such as the reader of a document.
+        _kill_group(self.process.pid)
+        self.start(folder, environment)
+        return True
 
     def start(self, folder: Path, environment: dict[str, str]) -> None:
         _rotate(self.log)
@@ -171,7 +186,7 @@ def keep_running(
     ready: Callable[[], None],
 ) -> None:
     """Starts the children, calls `ready` when all is well, and returns only by an exception:
-    Stopped, or StartError when a child died."""
+    Stopped, or StartError when a child died before all was well, or again and again."""
 
     def check() -> None:
         stop_request.check()
@@ -184,11 +199,25 @@ def keep_running(
         wait_until_healthy(f"{run.address}/healthz", check)
         ready()
         while True:
-            check()
+            stop_request.check()
+            if revive(started, folder, environment):
+                run.write(started)
             time.sleep(0.2)
     finally:
         say("Stopping …")
         stop(started)
+
+
+def revive(started: list[Child], folder: Path, environment: dict[str, str]) -> bool:
+    """Starts what died again; whether anything had. Raises StartError where that helps no more."""
+    dead = [child for child in started if child.process.poll() is not None]
+    for child in dead:
+        code = child.process.returncode
+        if not child.restart(folder, environment):
+            complain_of_the_dead([child])
+        say(f"The {child.name} ended by itself (exit status {code}) and is started again.")
+        say(f"  Its log is {child.log}")
+    return bool(dead)
 
 
 def complain_of_the_dead(started: list[Child]) -> None:

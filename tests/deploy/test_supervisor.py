@@ -47,6 +47,35 @@ def test_a_child_that_died_does_not_leave_its_own_behind(tmp_path: Path) -> None
     assert not alive(grandchild)
 
 
+def test_a_child_that_died_is_started_again_but_not_for_ever(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = [sys.executable, "-c", "print('no room'); raise SystemExit(7)"]
+    child = supervisor.Child("worker", command, tmp_path / "worker.log")
+    child.start(tmp_path, {})
+    for _ in range(supervisor.RESTARTS):
+        child.process.wait()
+        assert supervisor.revive([child], tmp_path, {})
+    assert capsys.readouterr().out.count("(exit status 7) and is started again") == 3
+    child.process.wait()
+    with pytest.raises(StartError, match=r"worker ended by itself \(exit status 7\)[^$]*no room"):
+        supervisor.revive([child], tmp_path, {})
+
+
+def test_a_restart_ends_what_the_dead_child_left_and_spares_the_living(tmp_path: Path) -> None:
+    child, grandchild = sleeper(tmp_path)
+    try:
+        assert not supervisor.revive([child], tmp_path, {})
+        child.process.kill()
+        child.process.wait()
+        assert supervisor.revive([child], tmp_path, {})
+        psutil.wait_procs([grandchild], timeout=5)
+        assert not alive(grandchild)
+        assert child.process.poll() is None
+    finally:
+        supervisor.stop([child])
+
+
 def test_what_a_killed_run_left_is_ended_by_the_next(tmp_path: Path) -> None:
     child, grandchild = sleeper(tmp_path)
     with (tmp_path / "run.json").open("a+") as file:

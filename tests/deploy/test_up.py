@@ -168,13 +168,19 @@ class TestSecondRun:
         status, url, _ = installation.browser.get(f"{installation.address}/review/")
         assert (status, url) == (200, f"{installation.address}/review/")
 
-    def test_a_dead_child_is_named_and_the_rest_is_stopped(
+    def test_a_dead_worker_is_named_and_started_again(
         self, installation: Installation, started: Started
     ) -> None:
-        family = installation.family(started)
-        worker = next(p for p in family if "celery" in " ".join(p.cmdline()))
+        [worker] = _workers(installation.family(started))
         worker.send_signal(signal.SIGKILL)
-        assert started.process.wait(timeout=60) == 1
-        assert "The worker ended by itself (exit status -9)" in started.said()
-        assert "celery" in started.said().partition("The end of")[2]
+        started.wait_for("The worker ended by itself (exit status -9) and is started again")
+        family = installation.family(started)
+        [again] = _workers(family)
+        assert again.pid != worker.pid
+        assert installation.is_well()
+        assert started.end() == 0
         assert [process for process in family if alive(process)] == []
+
+
+def _workers(family: list[psutil.Process]) -> list[psutil.Process]:
+    return [one for one in family if alive(one) and "celery" in " ".join(one.cmdline())]
