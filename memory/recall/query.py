@@ -6,7 +6,8 @@ from datetime import datetime
 from functools import cached_property
 from itertools import chain
 
-from memory.recall.small_talk import FUNCTION_WORDS, PHRASES, SMALL_TALK
+from memory.recall.greetings import without_greetings
+from memory.recall.small_talk import FUNCTION_WORDS, SMALL_TALK
 from memory.text.characters import without_hidden
 from memory.text.language import detect_language
 from memory.text.normal import normalise
@@ -68,9 +69,8 @@ class Query:
     @cached_property
     def is_small_talk(self) -> bool:
         """Greets, thanks, agrees or says nothing at all, so that no memory can be meant."""
-        if _bare(self.message) in PHRASES:
-            return True
-        return all(word in SMALL_TALK or not _says(word) for word in words(self.message))
+        rest = words(without_greetings(self.message))
+        return all(word in SMALL_TALK or not _says(word) for word in rest)
 
     @cached_property
     def asks_when(self) -> bool:
@@ -154,10 +154,6 @@ def _readable(text: str, limit: int) -> str:
     if len(text) > limit:
         text = f"{text[: limit // 2]} {text[-limit // 2 :]}"
     return without_hidden(text).replace("\x00", " ").strip()
-
-
-def _bare(text: str) -> str:
-    return normalise(text).strip(" .!?~♪。！？、،؟")
 
 
 def _says(word: str) -> bool:

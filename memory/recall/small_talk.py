@@ -25,45 +25,6 @@ SMALL_TALK = listed("""
     안녕 안녕하세요 감사합니다 고마워 네 아니요
 """)
 
-# The same in scripts without spaces, and sayings whose words mean something elsewhere.
-PHRASES = frozenset(
-    phrases("""
-        你好
-        您好
-        谢谢
-        早上好
-        晚上好
-        好的
-        再见
-        こんにちは
-        おはよう
-        おはようございます
-        こんばんは
-        ありがとう
-        ありがとうございます
-        はい
-        さようなら
-        สวัสดี
-        สวัสดีครับ
-        สวัสดีค่ะ
-        ขอบคุณ
-        how have you been
-        nice to meet you
-        long time no see
-        sounds good
-        makes sense
-        keep going
-        tell me more
-        can you help me
-        i need help
-        are you there
-        who are you
-        what can you do
-        test
-        testing
-""")
-)
-
 # English words that hold a sentence together. They are no names, and say nothing by themselves.
 FUNCTION_WORDS = listed("""
     a about after again all also am an and any are as at be because been before being but by can

@@ -9,6 +9,7 @@ from agents.models import Agent, OwnerSettings
 from memory import embedding
 from memory.recall.service import Recall, recall
 from memory.recall.trace import Leg, Outcome, Why
+from memory.text.language import detect_language, language_config
 from memory.vocabulary import Kind, Tag
 from tests.factories import ConversationFactory, FactFactory
 from tests.memory.recalling import known, model, named
@@ -17,6 +18,7 @@ pytestmark = pytest.mark.usefixtures("model")
 __all__ = ["model"]
 
 NOW = datetime(2026, 3, 9, 9, 0, tzinfo=UTC)
+TOMORROW = NOW + timedelta(days=1)
 HOME = "The user's home is in the Kallio district of Helsinki."
 OTHERS = (
     "The user is not a morning person.",
@@ -60,6 +62,24 @@ def test_a_greeting_gets_nothing(agent: Agent, message: str) -> None:
     assert (result.block, result.tokens, result.items) == ("", 0, ())
     assert result.trace.empty_because == Why.SMALL_TALK
     assert result.is_empty
+
+
+@pytest.mark.parametrize(
+    ("fact", "message"),
+    [
+        ("The user started a new job.", "Good job!"),
+        ("The user flies to Rome.", "See you tomorrow!"),
+        ("The user flies to Rome.", "Merci, à demain"),
+        ("Käyttäjä juo paljon kahvia aamulla.", "Kiitos paljon!"),
+        ("Der Nutzer hat morgen einen Termin.", "Alles klar, bis morgen"),
+    ],
+)
+def test_a_saying_asks_for_nothing_though_a_fact_has_its_words(
+    agent: Agent, fact: str, message: str
+) -> None:
+    known(agent, fact, language=language_config(detect_language(fact)), valid_from=TOMORROW)
+    assert ask(agent, message).block == ""
+    assert ask(agent, "what do I do tomorrow?").items != ()
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,27 @@ def asked(message: str, *recent: str) -> Query:
         "안녕하세요!",
         "مرحبا",
         "\u200b",
+        "Good job, see you tomorrow! 👋",
+        "You're welcome. Talk to you later",
+        "never mind",
+        "Kiitos paljon! Nähdään huomenna",
+        "Danke schön, bis morgen",
+        "Grüß Gott",
+        "Merci beaucoup, à demain !",
+        "¡Hasta mañana!",
+        "Tack så mycket",
+        "Dzień dobry! Do jutra",
+        "Teşekkürler, yarın görüşürüz",
+        "Большое спасибо, до завтра",
+        "شكرا جزيلا، أراك غدا",
+        "תודה רבה",
+        "धन्यवाद",
+        "안녕하세요! 내일 봐요",
+        "你好吗？谢谢你，明天见！",
+        "ありがとうございました。また明日",
+        "ขอบคุณมากค่ะ พรุ่งนี้เจอกัน",
+        "Terima kasih, sampai besok",
+        "Cảm ơn bạn",
     ],
 )
 def test_a_greeting_asks_for_nothing(message: str) -> None:
@@ -55,6 +76,15 @@ def test_a_greeting_asks_for_nothing(message: str) -> None:
         "allergies",
         "am I vegetarian?",
         "1250",
+        "what's tomorrow",
+        "thank you, who do I see tomorrow?",
+        "Bis morgen wohin?",
+        "why?",
+        "你好，我明天去哪里？",
+        "明天",
+        "ありがとう、明日は何がありますか",
+        "สวัสดีครับ พรุ่งนี้ฉันไปไหน",
+        "내일 뭐 해?",
     ],
 )
 def test_a_question_does_not_pass_for_a_greeting(message: str) -> None:
@@ -109,3 +139,8 @@ def test_a_message_with_words_of_its_own_does_not() -> None:
     query = asked("which restaurant serves good Thai curry in Turku", "Where does Bob live?")
     assert query.in_context == query.message
     assert "bob" not in query.names
+
+
+def test_a_mixture_of_sayings_is_read_quickly() -> None:
+    assert not asked("好" * 999 + "狗").is_small_talk
+    assert not asked("good job " * 200 + "dog").is_small_talk
