@@ -6,9 +6,11 @@ from pathlib import Path
 from knowledge.conversion import book, html, images, mail, office, pdf, text
 from knowledge.conversion.kinds import IMAGES, Kind, kind_of
 from knowledge.conversion.shape import Read, Tell, Unreadable
+from knowledge.conversion.withheld import without_secrets
 
 MOST_CHARACTERS = 20_000_000
 _TITLE = 300
+WITHHELD = "Passwords, keys and the like were taken out of the text; the original has them."
 
 
 def _read_page(path: Path, tell: Tell) -> Read:
@@ -38,8 +40,10 @@ def read(path: Path, tell: Tell) -> tuple[Kind, Read]:
             f"The text has more than {MOST_CHARACTERS // 1_000_000} million characters. Split the"
             " document and add the parts.",
         )
-    found.markdown = _clean(found.markdown)
-    found.title = " ".join(_clean(found.title).split())[:_TITLE].strip()
+    found.markdown, secrets = without_secrets(_clean(found.markdown))
+    found.notes += [WITHHELD] * bool(secrets)
+    title, _ = without_secrets(" ".join(_clean(found.title).split()))
+    found.title = title[:_TITLE].strip()
     return kind, found
 
 

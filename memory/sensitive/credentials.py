@@ -40,8 +40,24 @@ _FORMATS = tuple(
         r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{0,100}:[^\s/@]{1,200}@[\w.-]+",
     )
 )
-_PEM = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_PEM_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_KEY = r"(?:[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V\d) ?-{4,5}"
+_PEM = re.compile(rf"-{{4,5}} ?BEGIN {_KEY}")
+_PEM_PART = re.compile(
+    rf"(?P<end>-{{4,5}} ?END {_KEY})|(?P<key>[A-Za-z0-9+/]{{24,}}={{0,2}})|[^\s-]+|-+"
+)
+# The last line of a key, which is shorter than the others.
+_PEM_REST = re.compile(r"[A-Za-z0-9+/]{1,23}={0,2}(?=\n|\Z)")
+# Words that may stand within a key: its own headers, the foot of a page and the head of the next.
+_STRANGE = 40
+# A PEM that was packed once more, as in kubeconfig files, and the private part of a PuTTY key.
+_PACKED_KEYS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"\bLS0tLS1CRUdJTi(?:BQUklWQVRF|BSU0Eg|BFQyBQ|BPUEVO|BFTkNS|BEU0Eg)"
+        r"[A-Za-z0-9+/=]+(?:\s+[A-Za-z0-9+/=]{40,})*",
+        r"(?<=Private-Lines: )\d{1,4}(?:\s+[A-Za-z0-9+/=]{4,})+",
+    )
+)
 
 # What secrets are called. "PIN" and "token" need a value that looks like one.
 _NAMES = "|".join(
@@ -58,6 +74,7 @@ _LINKS = (
     "is|was|are|=|:|：|->|→|ist|lautet|est|es|é|è|sarà|war|was|är|er|on|to|jest|je|là|adalah|—|-|هي|هو|היא"
     "|הוא|है|是|为|為|は|が|은|는|คือ"
 )
+_IS_NAME = re.compile(rf"(?:\w+ )?(?:{_NAMES}|PIN|CVC|CVV)s?", re.IGNORECASE)
 _NAMED = re.compile(
     rf"(?P<name>{_NAMES})(?P<of>(?:\s+(?!(?:{_LINKS})\s)[^\s:=：]{{1,30}}){{0,5}}?)"
     rf"[\"']?\s*(?P<link>[:=：→]|(?:(?:{_LINKS})(?=[\s:\"'“「„«]|(?<=[^\x00-\u024f])))\s*:?)"
@@ -71,7 +88,8 @@ _PIN = re.compile(
 _TURKISH = re.compile(r"\bşifre(?:m|miz|si)\s+(\S{0,60}\d\S{0,60})", re.IGNORECASE)
 _SEED = re.compile(
     r"\b(?:seed|recovery|mnemonic|backup)\s+(?:phrase|words?)\b[^a-z]{0,5}(?:is|are|:)?\s*"
-    r"((?:[a-z]{3,8}[\s,]+){11,23}[a-z]{3,8})",
+    r"((?:[a-z]{3,8}(?:[^\S\n]|\n(?![^\S\n]*\n)|[,;|]|\d{1,2}[.):]?\s|[*-]\s)+){11,23}"
+    r"[a-z]{3,8})",
     re.IGNORECASE,
 )
 _NO_VALUES = listed("""
@@ -113,10 +131,41 @@ def _without_hidden(text: str) -> tuple[str, list[int]]:
     return "".join(c for c, _ in kept), [i for _, i in kept]
 
 
+def is_name(label: str) -> bool:
+    """Whether that is what a secret is called, and nothing else, as over a column of a table."""
+    return _IS_NAME.fullmatch(" ".join(label.split())) is not None
+
+
+def is_value(text: str) -> bool:
+    """Whether one word beneath such a name may be the secret."""
+    bare = text.strip(".,;!?()[]*_")
+    unsaid = len(bare) < 4 or bare.lower() in _NO_VALUES or set(bare) <= set("*•xX.-_")
+    return not unsaid and any(char.isalnum() for char in bare)
+
+
 def _pem_blocks(text: str) -> Iterator[Span]:
-    for begin in _PEM.finditer(text):
-        end = _PEM_END.search(text, begin.end())
-        yield begin.start(), end.end() if end else len(text)
+    at = 0
+    while begin := _PEM.search(text, at):
+        at = _pem_end(text, begin.end())
+        yield begin.start(), at
+    for pattern in _PACKED_KEYS:
+        yield from (match.span() for match in pattern.finditer(text))
+
+
+def _pem_end(text: str, begin: int) -> int:
+    """A key whose end is missing reaches as far as its lines look like one: a text that only
+    speaks of keys goes on."""
+    last, strange = begin, 0
+    for part in _PEM_PART.finditer(text, begin):
+        if part["end"]:
+            return part.end()
+        if part["key"] or (strange == 0 and _PEM_REST.match(text, part.start())):
+            last, strange = part.end(), 0 if part["key"] else 1
+            continue
+        strange += 1
+        if strange > _STRANGE:
+            return last if last > begin else part.start()
+    return last if last > begin else len(text)
 
 
 def _in_pieces(text: str) -> Iterator[Span]:
@@ -144,10 +193,10 @@ def _is_a_value(named: re.Match[str]) -> bool:
     """`password is required` names no password. A bare word counts, unless it is a common one."""
     value = named["value"]
     bare = value.strip(".,;!?()[]*_")
-    if len(bare) < 4 or bare.lower() in _NO_VALUES or set(bare) <= set("*•xX.-_"):
+    if not is_value(value):
         return False
     if not bare.isascii() or not bare.isalpha() or named["link"].strip()[-1] in ":=：":
-        return any(char.isalnum() for char in bare)
+        return True
     return value.rstrip(".,;!?") == bare and not _SOMETHING_ELSE.match(named["of"])
 
 
