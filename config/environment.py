@@ -1,18 +1,34 @@
 """What settings.py reads from the environment beyond plain strings, numbers and lists."""
 
+import contextlib
 import os
 import secrets
+from collections.abc import Sequence
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any
 
 import environ
+from django.core.exceptions import ImproperlyConfigured
 
 from config import embedded
 from config.errors import StartError
 
 TRUE = {"1", "true", "yes", "on"}
 FALSE = {"0", "false", "no", "off"}
+POSTGRES = ("postgres://", "postgresql://")
+MAKE_ONE = "python3 -c 'import secrets; print(secrets.token_urlsafe(48))'"
+
+
+class Environment(environ.FileAwareEnv):  # type: ignore[misc]
+    """NAME_FILE, the path of a file that holds the value, is as good as NAME."""
+
+    def get_value(self, var: str, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return super().get_value(var, *args, **kwargs)
+        except (OSError, UnicodeDecodeError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
+            raise StartError(f"{var}_FILE can't be read: {why}.") from error
 
 
 def strict_bool(env: environ.Env, name: str, *, default: bool) -> bool:
@@ -31,6 +47,23 @@ def strict_int(env: environ.Env, name: str, *, default: int) -> int:
     return int(value or default)
 
 
+def choice(env: environ.Env, name: str, allowed: Sequence[str]) -> str:
+    """One of the allowed values, in whatever case; the first one if nothing is said."""
+    value = env.str(name, default="").strip()
+    found = {one.casefold(): one for one in allowed}.get(value.casefold() or allowed[0].casefold())
+    if found is None:
+        raise StartError(f"{name} is {value!r}; it must be one of {', '.join(allowed)}.")
+    return found
+
+
+def redis_url(env: environ.Env) -> str:
+    """Empty where there is none. The value is not told in the error: it may hold a password."""
+    value = env.str("REDIS_URL", default="").strip()
+    if value and not value.startswith(("redis://", "rediss://")):
+        raise StartError("REDIS_URL can't be read; it must look like redis://127.0.0.1:6379/0.")
+    return str(value)
+
+
 def networks(env: environ.Env, name: str) -> list[IPv4Network | IPv6Network]:
     try:
         return [ip_network(value.strip()) for value in env.list(name, default=[])]
@@ -47,7 +80,10 @@ def secret(env: environ.Env, name: str, home: Path, *, make: bool) -> str:
     if value:
         return str(value)
     if not make:
-        raise StartError(f"{name} is not set. With DATABASE_URL set there is no default for it.")
+        raise StartError(
+            f"{name} is not set. With DATABASE_URL set there is no default for it."
+            f" Make one, once, and keep it: {MAKE_ONE}"
+        )
     path = home / "secrets" / name.lower()
     try:
         if not path.exists():
@@ -84,9 +120,24 @@ def databases(env: environ.Env) -> dict[str, dict[str, Any]]:
 
 
 def _remote(env: environ.Env) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {"default": env.db_url("DATABASE_URL")}
+    found = {"default": _postgres(env, "DATABASE_URL")}
     if env.str("MIGRATION_DATABASE_URL", default=""):
-        found["owner"] = env.db_url("MIGRATION_DATABASE_URL")
+        found["owner"] = _postgres(env, "MIGRATION_DATABASE_URL")
+    return found
+
+
+def _postgres(env: environ.Env, name: str) -> dict[str, Any]:
+    """The value is not told in the error: it holds a password."""
+    found: dict[str, Any] = {}
+    # The library would warn of other schemes with the whole value.
+    if env.str(name).strip().startswith(POSTGRES):
+        with contextlib.suppress(ImproperlyConfigured, ValueError):
+            found = env.db_url(name)
+    if not found.get("NAME"):
+        raise StartError(
+            f"{name} can't be read; it must look like postgres://user:password@host:5432/database,"
+            " with special characters of the password written as %23 and the like."
+        )
     return found
 
 

@@ -6,9 +6,12 @@ import django_stubs_ext
 import environ
 from csp.constants import NONE, SELF
 
+    Environment,
 from config.environment import (
+    choice,
     broker_folders,
     databases,
+    redis_url,
     networks,
     secret,
     strict_bool,
@@ -20,8 +23,7 @@ from config.mail import mail
 django_stubs_ext.monkeypatch()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-# NAME_FILE, the path of a file that holds the value, is as good as NAME.
-env = environ.FileAwareEnv()
+env = Environment()
 
 HOME = Path(env.str("REMEMBRANCER_HOME", default="") or BASE_DIR / ".data").resolve()
 # With no DATABASE_URL everything runs on this machine, with its data and secrets in HOME.
@@ -160,7 +162,7 @@ CONTENT_SECURITY_POLICY = {
 
 # The broker carries hints only: ids of rows to look at. No result is kept, and losing it loses
 # nothing. Without REDIS_URL it is a folder.
-REDIS_URL = env.str("REDIS_URL", default="")
+REDIS_URL = redis_url(env)
 BROKER_FOLDER = HOME / "broker"
 CELERY_BROKER_URL = REDIS_URL or "folder://localhost//"  # config/broker.py
 CELERY_BROKER_TRANSPORT_OPTIONS = {} if REDIS_URL else broker_folders(BROKER_FOLDER)
@@ -189,7 +191,7 @@ CELERY_BEAT_SCHEDULE = {
     },
 }
 
-LOG_LEVEL = env.str("LOG_LEVEL", default="INFO").upper()
+LOG_LEVEL = choice(env, "LOG_LEVEL", ("INFO", "DEBUG", "WARNING", "ERROR", "CRITICAL"))
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
