@@ -3,16 +3,15 @@
 from pathlib import Path
 
 import django_stubs_ext
-import environ
 from csp.constants import NONE, SELF
 
-    Environment,
 from config.environment import (
-    choice,
+    Environment,
     broker_folders,
+    choice,
     databases,
-    redis_url,
     networks,
+    redis_url,
     secret,
     strict_bool,
     strict_int,
