@@ -1,6 +1,6 @@
 """Which messages of a conversation still count, and which were taken back."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from uuid import UUID
 
 from django.db import connection
@@ -38,17 +38,24 @@ def replace(*, conversation: Conversation, replaced: UUID, before: int) -> set[U
 
 
 def follow(*, conversation: Conversation, branch: Mapping[UUID, bool]) -> set[UUID]:
-    """Makes stored messages take the branch that a newer export shows; returns those that left.
-
-    One that joins again behind the cursor is searched but not read again by extraction.
-    """
+    """Makes stored messages take the branch that a newer export shows; returns those that left."""
     rows = Message.objects.filter(conversation=conversation, pk__in=branch)
     moved = [message for message in rows if message.on_branch != branch[message.pk]]
     for message in moved:
         message.on_branch = branch[message.pk]
     Message.objects.bulk_update(moved, ["on_branch"], batch_size=500)
     passages.store(moved)
+    _read_from(conversation, [message.seq for message in moved if message.on_branch])
     return {message.pk for message in moved if not message.on_branch}
+
+
+def _read_from(conversation: Conversation, joined: Sequence[int]) -> None:
+    """Extraction passed over what was off the branch. What stands behind it is read a second time,
+    which adds nothing."""
+    if joined:
+        first = min(joined)
+        stale = Conversation.objects.filter(pk=conversation.pk, cursor_seq__gte=first)
+        stale.update(cursor_seq=first - 1)
 
 
 def tell(*, conversation: Conversation, left: Collection[UUID]) -> None:

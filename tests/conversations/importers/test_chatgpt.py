@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 
 from agents.audit import acting, person
 from agents.models import OwnerSettings, User
@@ -157,6 +158,25 @@ def test_facts_of_a_branch_that_a_newer_export_left_wait_again(
     bring_in(write(export(first, left, node("c", "a", "I live in Rome."))))
     fact.refresh_from_db()
     assert fact.state == State.PENDING
+
+
+def test_a_branch_that_a_newer_export_goes_back_to_is_read_then(
+    write: Write, bring_in: Bring, alice: User
+) -> None:
+    from memory.models import Fact
+
+    def read() -> list[str]:
+        call_command("backfill", owner=alice.username, no_vectors=True)
+        return sorted(Fact.objects.filter(owner=alice).values_list("statement", flat=True))
+
+    talk = [node("a", None), node("b", "a", "I live in Oslo."), node("c", "a", "I live in Rome.")]
+    bring_in(write(export(*talk, current="c")))
+    assert read() == ["The user lives in Rome."]
+    bring_in(write(export(*talk, current="b")))
+    assert read() == ["The user lives in Oslo.", "The user lives in Rome."]
+    # Read once more, it adds nothing.
+    bring_in(write(export(*talk, current="c")))
+    assert len(read()) == 2
 
 
 def test_what_chatgpt_must_not_remember_is_read_only(
