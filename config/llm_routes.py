@@ -10,8 +10,20 @@ PROVIDERS = ("openai", "anthropic")
 OUTPUTS = ("tool", "schema", "prompt")
 
 
-def llm_route(env: environ.Env, prefix: str) -> dict[str, str]:
-    """Values for memory.llm.Route, an empty model where the route is not set. Raises StartError."""
+def llm_routes(env: environ.Env) -> dict[str, dict[str, str]]:
+    """By name; `configured` in memory/llm.py hands them out. Raises StartError."""
+    vision = llm_route(env, "LLM_VISION")
+    general = llm_route(env, "LLM", alone=not vision["model"])
+    return {
+        "general": general,
+        "private": llm_route(env, "LLM_PRIVATE"),
+        "vision": _beside(env, "LLM_VISION", vision, general),
+    }
+
+
+def llm_route(env: environ.Env, prefix: str, *, alone: bool = True) -> dict[str, str]:
+    """Values for memory.llm.Route, an empty model where the route is not set. `alone`: no other
+    route takes its endpoint. Raises StartError."""
     route = {
         "model": env.str(f"{prefix}_MODEL", default="").strip(),
         "base_url": env.str(f"{prefix}_BASE_URL", default="").strip().rstrip("/"),
@@ -21,11 +33,26 @@ def llm_route(env: environ.Env, prefix: str) -> dict[str, str]:
     }
     _one_of(f"{prefix}_PROVIDER", route["provider"], PROVIDERS)
     _one_of(f"{prefix}_OUTPUT", route["output"], OUTPUTS)
-    if not route["model"] and (route["base_url"] or route["api_key"]):
+    if alone and not route["model"] and (route["base_url"] or route["api_key"]):
         raise StartError(f"{prefix}_MODEL is not set. Name the model that the endpoint serves.")
     if route["base_url"] and not route["base_url"].startswith(("http://", "https://")):
         raise StartError(f"{prefix}_BASE_URL must start with http:// or https://.")
     return route
+
+
+def _beside(
+    env: environ.Env, prefix: str, route: dict[str, str], general: dict[str, str]
+) -> dict[str, str]:
+    """At the general endpoint, unless it names one of its own. A key never goes to an endpoint
+    that it was not given for."""
+    if not route["model"] or any(_given(env, prefix, "base_url", "provider")):
+        return route
+    own = ["model", *_given(env, prefix, "api_key", "output")]
+    return general | {name: route[name] for name in own}
+
+
+def _given(env: environ.Env, prefix: str, *names: str) -> list[str]:
+    return [name for name in names if env.str(f"{prefix}_{name.upper()}", default="").strip()]
 
 
 def upstream(env: environ.Env) -> dict[str, str]:

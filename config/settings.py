@@ -16,7 +16,7 @@ from config.environment import (
     strict_bool,
     strict_int,
 )
-from config.llm_routes import llm_route, upstream
+from config.llm_routes import llm_routes, upstream
 from config.mail import mail
 
 django_stubs_ext.monkeypatch()
@@ -227,8 +227,9 @@ LOGGING = {
 MEMORY_MODE = env.str("MEMORY_MODE", default="default_on")
 
 # The language model that reads conversations, and the one for conversations marked sensitive,
-# which wait where it is not set. Without LLM_MODEL the built-in rules read the others.
-LLM_ROUTES = {"general": llm_route(env, "LLM"), "private": llm_route(env, "LLM_PRIVATE")}
+# which wait where it is not set. Without LLM_MODEL the built-in rules read the others. The one that
+# describes pictures of documents stands at the first one's endpoint, unless it names its own.
+LLM_ROUTES = llm_routes(env)
 # For one question to the model, its one retry included.
 LLM_TIMEOUT_SECONDS = strict_int(env, "LLM_TIMEOUT_SECONDS", default=180)
 LLM_MAX_INPUT_TOKENS = strict_int(env, "LLM_MAX_INPUT_TOKENS", default=60_000)

@@ -21,11 +21,17 @@ from pydantic import BaseModel, ValidationError
 from conversations.models import Conversation
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from openai import AsyncOpenAI
+    from pydantic_ai.messages import UserContent
     from pydantic_ai.models import Model
     from pydantic_ai.usage import RunUsage
 
-GENERAL, PRIVATE = "general", "private"
+    Question = str | Sequence[UserContent]
+
+GENERAL, PRIVATE, VISION = "general", "private", "vision"
+PICTURE = "image/jpeg"
 TOOL, SCHEMA, PROMPT = OUTPUTS = ("tool", "schema", "prompt")
 OPENAI, ANTHROPIC = PROVIDERS = ("openai", "anthropic")
 OPENAI_HOST = "api.openai.com"
@@ -38,7 +44,7 @@ R = TypeVar("R", bound=BaseModel)
 
 @dataclass(frozen=True)
 class Route:
-    """An endpoint and its model. `name` is general or private."""
+    """An endpoint and its model. `name` is general, private or vision."""
 
     name: str
     model: str
@@ -104,21 +110,34 @@ def route_for(conversation: Conversation) -> Route | None:
 
 
 def configured(name: str) -> Route | None:
-    values = settings.LLM_ROUTES[name]
-    return Route(name=name, **values) if values["model"] else None
+    values = settings.LLM_ROUTES.get(name)
+    return Route(name=name, **values) if values and values["model"] else None
 
 
-def complete(route: Route, system: str, user: str, reply_type: type[R]) -> Completion[R]:
-    """Blocks for at most LLM_TIMEOUT_SECONDS, the one retry included. Raises LlmError."""
+def complete(
+    route: Route, system: str, user: str, reply_type: type[R], *, picture: bytes | None = None
+) -> Completion[R]:
+    """Blocks for at most LLM_TIMEOUT_SECONDS, the one retry included. `picture`: a JPEG that the
+    question is about. Raises LlmError."""
     from pydantic_ai.usage import RunUsage
 
     spent = RunUsage()
     with _typed_errors(route, spent):
-        reply = asyncio.run(_ask(route, system, user, reply_type, spent))
+        reply = asyncio.run(_ask(route, system, _question(user, picture), reply_type, spent))
     return Completion(reply, _usage(spent))
 
 
-async def _ask(route: Route, system: str, user: str, reply_type: type[R], spent: "RunUsage") -> R:
+def _question(user: str, picture: bytes | None) -> "Question":
+    if picture is None:
+        return user
+    from pydantic_ai import BinaryContent
+
+    return [user, BinaryContent(picture, media_type=PICTURE)]
+
+
+async def _ask(
+    route: Route, system: str, user: "Question", reply_type: type[R], spent: "RunUsage"
+) -> R:
     from pydantic_ai import Agent
     from pydantic_ai.usage import UsageLimits
 

@@ -6,6 +6,7 @@ asks to be called (ObserverReply, ReflectorReply). A task without a script answe
 unexpected call shows.
 """
 
+import base64
 import json
 import socket
 import threading
@@ -56,7 +57,29 @@ class Recorded:
 
     @property
     def user(self) -> str:
-        return "\n".join(m["content"] for m in self.body["messages"] if m["role"] == "user")
+        return "\n".join(part["text"] for part in self._parts if part["type"] == "text")
+
+    @property
+    def pictures(self) -> list[bytes]:
+        """Those of the question, as they came: in data URLs, or as Anthropic has them."""
+        found = []
+        for part in self._parts:
+            if part["type"] == "image_url":
+                kind, _, data = part["image_url"]["url"].partition(";base64,")
+                found.append((kind.removeprefix("data:"), data))
+            elif part["type"] == "image":
+                found.append((part["source"]["media_type"], part["source"]["data"]))
+        assert {kind for kind, _ in found} <= {"image/jpeg"}
+        return [base64.b64decode(data, validate=True) for _, data in found]
+
+    @property
+    def _parts(self) -> Iterator[dict[str, Any]]:
+        for message in self.body["messages"]:
+            content = message["content"]
+            if message["role"] == "user":
+                yield from (
+                    [{"type": "text", "text": content}] if isinstance(content, str) else content
+                )
 
     @property
     def text(self) -> str:

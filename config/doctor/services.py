@@ -14,12 +14,20 @@ from django.utils import timezone
 from pydantic import BaseModel
 
 from config.doctor.values import Finding, note, ok, some, trouble
-from memory import embedding, heartbeat, llm, reembed
+from memory import embedding, heartbeat, llm, reembed, sample
 from memory.models import Webhook
 
 SCARCE, TOO_LITTLE = 2_000_000_000, 500_000_000
 PATIENCE = 10
 START = "Start them: make up, or docker compose up --detach worker beat."
+
+
+_CHECKS = {
+    llm.GENERAL: "language model",
+    llm.PRIVATE: "private language model",
+    llm.VISION: "language model for pictures",
+}
+_PREFIXES = {llm.GENERAL: "LLM", llm.PRIVATE: "LLM_PRIVATE", llm.VISION: "LLM_VISION"}
 
 
 class Ping(BaseModel):
@@ -180,16 +188,22 @@ def language_models(*, ask: bool) -> Iterator[Finding]:
         yield ok(
             "language model", "None is set (LLM_MODEL): the built-in rules read conversations."
         )
-    for route in filter(None, (general, private)):
-        check = "language model" if route is general else "private language model"
-        yield _asked(check, route) if ask else _listed(check, route)
+    vision = llm.configured(llm.VISION)
+    for route in filter(None, (general, private, vision)):
+        yield _asked(_CHECKS[route.name], route) if ask else _listed(_CHECKS[route.name], route)
 
 
 def _asked(check: str, route: llm.Route) -> Finding:
+    sees = route.name == llm.VISION
+    question = sample.QUESTION if sees else "Are you there?"
+    picture = sample.picture() if sees else None
     try:
-        done = llm.complete(route, "Answer in one word.", "Are you there?", Ping)
+        done = llm.complete(route, "Answer in one word.", question, Ping, picture=picture)
     except llm.LlmError as error:
         return trouble(check, str(error), _see(route))
+    if sees and sample.WORD.casefold() not in done.reply.answer.casefold():
+        blind = f"{route.model} answers, but not what stands in the picture that it was shown."
+        return trouble(check, blind, "Name a model that sees in LLM_VISION_MODEL.")
     tokens = done.usage.input_tokens + done.usage.output_tokens
     return ok(check, f"{route.model} answers as it should ({tokens} tokens).")
 
@@ -233,5 +247,5 @@ def _opener() -> urllib.request.OpenerDirector:
 
 
 def _see(route: llm.Route) -> str:
-    prefix = "LLM_PRIVATE" if route.name == llm.PRIVATE else "LLM"
+    prefix = _PREFIXES[route.name]
     return f"See {prefix}_BASE_URL, {prefix}_MODEL and {prefix}_API_KEY."

@@ -11,11 +11,15 @@ from django.views.decorators.http import require_GET, require_POST
 from pydantic import BaseModel, Field
 
 from agents.desk import DeskRequest, desk
-from memory import llm
+from memory import llm, sample
 
 SYSTEM = "You are asked whether you can be reached. Answer in one short sentence."
 QUESTION = "Which model are you?"
-NAMES = {llm.GENERAL: "For conversations", llm.PRIVATE: "For conversations marked as sensitive"}
+NAMES = {
+    llm.GENERAL: "For conversations",
+    llm.PRIVATE: "For conversations marked as sensitive",
+    llm.VISION: "For pictures in documents",
+}
 
 
 class Hello(BaseModel):
@@ -41,7 +45,7 @@ def ask(request: DeskRequest) -> HttpResponse:
         return _page(request, problem="That one is not set.", status=422)
     started = time.monotonic()
     try:
-        done = llm.complete(route, SYSTEM, QUESTION, Hello)
+        done = _asked(route)
     except llm.LlmError as error:
         return _page(request, asked=route.name, error=str(error), usage=error.usage)
     return _page(
@@ -53,6 +57,12 @@ def ask(request: DeskRequest) -> HttpResponse:
     )
 
 
+def _asked(route: llm.Route) -> llm.Completion[Hello]:
+    if route.name == llm.VISION:
+        return llm.complete(route, SYSTEM, sample.QUESTION, Hello, picture=sample.picture())
+    return llm.complete(route, SYSTEM, QUESTION, Hello)
+
+
 def _named(request: DeskRequest) -> bool:
     return request.POST.get("route", "") in NAMES
 
@@ -62,5 +72,6 @@ def _page(request: DeskRequest, status: int = 200, **context: object) -> HttpRes
         "routes": [(name, label, llm.configured(name)) for name, label in NAMES.items()],
         "timeout": settings.LLM_TIMEOUT_SECONDS,
         "may_ask": request.user.is_superuser,
+        "word": sample.WORD,
     }
     return render(request, "memory/language_model.html", context, status=status)

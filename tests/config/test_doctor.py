@@ -25,6 +25,7 @@ from memory import embedding
 from memory.models import FactEmbedding, Heartbeat
 from memory.vocabulary import State
 from tests.conftest import TEST_DATABASE
+from tests.deploy.processes import clean_environment, temporary_home
 from tests.factories import ConversationFactory, FactFactory
 from tests.llm_server import answers, scripted_llm
 
@@ -291,6 +292,18 @@ def test_a_language_model_is_asked_where_that_is_wanted(settings: Settings) -> N
         assert_trouble(models(settings, llm.url, ask=True), "server failed")
 
 
+def test_a_model_for_pictures_is_asked_what_it_sees(settings: Settings) -> None:
+    with scripted_llm() as llm:
+        route = {"model": "eyes", "base_url": llm.url, "api_key": "key"}
+        settings.LLM_ROUTES = {"general": {"model": ""}, "vision": route}
+        llm.script("Ping", answers({"answer": "Lantern."}), answers({"answer": "Yes"}))
+        _, sees = services.language_models(ask=True)
+        assert (sees.check, sees.level) == ("language model for pictures", Level.OK)
+        _, blind = services.language_models(ask=True)
+        assert_trouble(blind, "not what stands in the picture")
+        assert [len(request.pictures) for request in llm.requests] == [1, 1]
+
+
 @pytest.mark.django_db
 def test_the_command_tells_people_and_programs(agent: Agent) -> None:
     out = StringIO()
@@ -321,4 +334,16 @@ def test_a_database_that_is_down_is_told_and_the_rest_is_still_looked_at(tmp_pat
     found = {finding["check"]: finding for finding in json.loads(done.stdout)["findings"]}
     assert found["database"]["level"] == Level.TROUBLE
     assert "DATABASE_URL" in found["database"]["mend"]
+    assert "refused" in found["database"]["said"]
     assert found["broker"]["level"] == Level.OK
+
+
+def test_of_tables_that_are_not_made_yet_only_the_migrations_are_missing() -> None:
+    with temporary_home() as home:
+        command = [sys.executable, "manage.py", "doctor", "--json"]
+        environment = clean_environment(REMEMBRANCER_HOME=str(home))
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    found = json.loads(done.stdout)["findings"]
+    bad = [finding["check"] for finding in found if finding["level"] == Level.TROUBLE]
+    assert (done.returncode, bad) == (1, ["migrations"]), done.stderr
+    assert "triggers" not in {finding["check"] for finding in found}

@@ -4,6 +4,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 # Read by the scripts of the containers, not by the settings.
 IN_CONTAINERS = {"WEB_PROCESSES", "WEB_THREADS", "WORKER_THREADS"}
+ROUTES = {"LLM", "LLM_PRIVATE", "LLM_VISION"}
 
 
 def documented() -> set[str]:
@@ -19,10 +20,10 @@ def read_by_the_settings() -> set[str]:
     )
     plain = set(re.findall(r'env(?:\.\w+\(|, )\s*"([A-Z_]+)"', source))
     suffixes = re.findall(r'f"\{prefix\}(_[A-Z_]+)"', source)
-    return plain | {prefix + s for prefix in ("LLM", "LLM_PRIVATE") for s in suffixes}
+    return plain | {prefix + s for prefix in ROUTES for s in suffixes}
 
 
 def test_every_variable_is_documented_and_none_is_made_up() -> None:
     found = read_by_the_settings()
     assert {"REMEMBRANCER_HOME", "HTTPS", "LLM_PRIVATE_MODEL", "PORT"} <= found
-    assert documented() - IN_CONTAINERS == found - {"LLM", "LLM_PRIVATE"}
+    assert documented() - IN_CONTAINERS == found - ROUTES

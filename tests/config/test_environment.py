@@ -6,6 +6,7 @@ import pytest
 
 from config.environment import databases, networks, secret, strict_bool, strict_int
 from config.errors import StartError
+from config.llm_routes import llm_routes
 
 SERVER = {"DATABASE_URL": "postgres://app:pw@db/memory"}
 
@@ -102,3 +103,52 @@ def test_only_the_applications_role_gets_a_pool(monkeypatch: pytest.MonkeyPatch)
     found = databases(env(monkeypatch, DATABASE_POOL_SIZE="7"))
     assert found["default"]["OPTIONS"]["pool"]["max_size"] == 7
     assert "OPTIONS" not in found["owner"]
+
+
+GENERAL = {"LLM_BASE_URL": "http://ollama/v1", "LLM_MODEL": "text", "LLM_API_KEY": "general-key"}
+
+
+def vision(monkeypatch: pytest.MonkeyPatch, **values: str) -> dict[str, str]:
+    for prefix in ("LLM", "LLM_PRIVATE", "LLM_VISION"):
+        for name in ("MODEL", "BASE_URL", "API_KEY", "PROVIDER", "OUTPUT"):
+            monkeypatch.delenv(f"{prefix}_{name}", raising=False)
+    return llm_routes(env(monkeypatch, **values))["vision"]
+
+
+def test_without_its_model_no_route_sees_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert vision(monkeypatch, **GENERAL)["model"] == ""
+
+
+def test_a_model_for_pictures_stands_at_the_general_endpoint(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = vision(monkeypatch, **GENERAL, LLM_OUTPUT="schema", LLM_VISION_MODEL="eyes")
+    assert (found["model"], found["base_url"]) == ("eyes", "http://ollama/v1")
+    assert (found["api_key"], found["output"]) == ("general-key", "schema")
+    # A key and a manner of replying of its own, at the same endpoint.
+    found = vision(
+        monkeypatch, **GENERAL,
+        LLM_VISION_MODEL="eyes", LLM_VISION_API_KEY="own", LLM_VISION_OUTPUT="prompt",
+    )  # fmt: skip
+    assert (found["base_url"], found["api_key"], found["output"]) == (
+        "http://ollama/v1", "own", "prompt",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "own", [{"LLM_VISION_BASE_URL": "https://elsewhere/v1"}, {"LLM_VISION_PROVIDER": "anthropic"}]
+)
+def test_the_general_key_goes_to_no_other_endpoint(
+    monkeypatch: pytest.MonkeyPatch, own: dict[str, str]
+) -> None:
+    found = vision(monkeypatch, **GENERAL, LLM_VISION_MODEL="eyes", **own)
+    assert found["api_key"] == ""
+    assert found["base_url"] == own.get("LLM_VISION_BASE_URL", "")
+
+
+def test_a_model_for_pictures_needs_no_other_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = vision(monkeypatch, LLM_BASE_URL="http://ollama/v1", LLM_VISION_MODEL="eyes")
+    assert (found["model"], found["base_url"]) == ("eyes", "http://ollama/v1")
+    for alone in ("LLM_BASE_URL", "LLM_VISION_BASE_URL"):
+        with pytest.raises(StartError, match="_MODEL is not set"):
+            vision(monkeypatch, **{alone: "http://ollama/v1"})

@@ -62,13 +62,16 @@ def llm() -> Iterator[ScriptedLlm]:
         yield server
 
 
-def ask(llm: ScriptedLlm, output: str = "tool", **route: str) -> Completion[ObserverReply]:
+def ask(
+    llm: ScriptedLlm, output: str = "tool", picture: bytes | None = None, **route: str
+) -> Completion[ObserverReply]:
     values = {"name": "general", "model": "scripted", "base_url": llm.url, "api_key": "k-1"}
     return complete(
         Route(output=output, **{**values, **route}),
         "Read the window.",
         f"I live in Lyon. {SECRET}",
         ObserverReply,
+        picture=picture,
     )
 
 
@@ -118,6 +121,25 @@ def test_it_takes_a_reply_in_the_text_where_the_server_has_no_tools(llm, output)
     llm.script(task, says("<think>Lyon, then.</think>\n" + json.dumps(GOOD)))
     assert len(ask(llm, output=output).reply.candidates) == 1
     assert not llm.requests[0].body.get("tools")
+
+
+PIXELS = b"\xff\xd8\xff\xe0 of a JPEG"
+
+
+def test_it_shows_a_picture_beside_the_question(llm):
+    llm.observer(answers(GOOD))
+    completion = ask(llm, picture=PIXELS)
+    [request] = llm.requests
+    assert request.pictures == [PIXELS]
+    assert request.user.startswith("I live in Lyon.")
+    assert completion.usage.calls == 1
+
+
+def test_it_shows_anthropic_a_picture(llm):
+    llm.observer(answers(GOOD))
+    anthropic = {"provider": "anthropic", "base_url": llm.url.removesuffix("/v1")}
+    ask(llm, picture=PIXELS, **anthropic)
+    assert llm.requests[0].pictures == [PIXELS]
 
 
 def test_it_speaks_to_anthropic(llm):
@@ -290,6 +312,7 @@ def test_it_has_no_route_where_no_model_is_named(settings):
         "private": {"model": "", "base_url": ""},
     }
     assert configured("private") is None
+    assert configured("vision") is None
     general = configured("general")
     assert general is not None
     assert general.model == "m"

@@ -16,6 +16,12 @@ def operator(alices, alice):
     return alices
 
 
+@pytest.fixture
+def eyes(settings, llm):
+    route = {"model": "eyes", "base_url": llm.url, "api_key": "key"}
+    settings.LLM_ROUTES = settings.LLM_ROUTES | {"vision": route}
+
+
 def ask(client, route="general"):
     return client.post(reverse("language-model-ask"), {"route": route})
 
@@ -49,6 +55,20 @@ def test_it_shows_no_key_and_no_endpoint_to_others(operator, alice, llm):
 
 
 def test_what_is_not_set_is_not_asked(operator, llm):
-    for route in ("private", "", "nonsense"):
+    for route in ("private", "vision", "", "nonsense"):
         assert ask(operator, route).status_code == 422
-    assert "sensitive conversations wait" in text(operator, "language-model")
+    page = text(operator, "language-model")
+    assert "sensitive conversations wait" in page
+    assert "no picture leaves it" in page
+    assert llm.requests == []
+
+
+def test_a_model_for_pictures_is_shown_one(operator, llm, eyes):
+    page = text(operator, "language-model")
+    assert "eyes" in page
+    assert "no picture leaves it" not in page
+    llm.script("Hello", answers({"answer": "The word is LANTERN."}))
+    assert "The word is LANTERN." in ask(operator, "vision").content.decode()
+    [request] = llm.requests
+    assert len(request.pictures) == 1
+    assert request.body["model"] == "eyes"
