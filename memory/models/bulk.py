@@ -5,6 +5,7 @@ from django.utils import timezone
 
 from agents.models import Agent, User, new_id
 from agents.triggers import fixed
+from agents.wording import counted
 from memory.vocabulary import Repair
 
 
@@ -60,7 +61,7 @@ class BulkJob(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.get_step_display()} {self.total} facts"
+        return f"{self.get_step_display()} {counted(self.total, 'fact')}"
 
 
 class BulkItem(models.Model):

@@ -161,7 +161,7 @@ def test_an_account_is_closed_after_its_memory_is_purged(
     alice.save()
     key = ApiKeyFactory.create(agent=talk.agent, name="Oslo laptop")
     close = ["close_account", "--owner", "alice"]
-    assert "purge 1 facts and 1 messages" in run(capsys, *close, exits=2)
+    assert "purge 1 fact and 1 message" in run(capsys, *close, exits=2)
     with pytest.raises(CommandError, match="--confirm alice"):
         call_command(*close, "--yes")
     run(capsys, *close, "--confirm", "alice", "--yes")

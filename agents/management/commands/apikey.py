@@ -10,6 +10,7 @@ from agents.access import keys_of
 from agents.audit import command
 from agents.models import ApiKey, User
 from agents.naming import Unnamed, agent_named, owner_named
+from agents.wording import counted
 
 ACTOR = command("apikey")
 # What an assistant needs. It can't approve anything.
@@ -73,7 +74,7 @@ class Command(BaseCommand):
         overlap = timedelta(hours=options["hours"])
         _, plaintext = keys.rotate(key=old, actor=ACTOR, overlap=overlap)
         self.stdout.write(plaintext)
-        ends = f"ends in {options['hours']} hours" if overlap else "is revoked"
+        ends = f"ends in {counted(options['hours'], 'hour')}" if overlap else "is revoked"
         self.stderr.write(f"In the place of {old.prefix}, which {ends}. It is not shown again.")
 
     def _revoke(self, owner: User, options: dict[str, Any]) -> None:
@@ -85,7 +86,7 @@ class Command(BaseCommand):
 def _named(owner: User, prefix: str) -> ApiKey:
     key = keys_of(owner).select_related("owner").filter(prefix=prefix).first()
     if key is None:
-        raise CommandError(f"{owner.username} has no key {prefix}.")
+        raise CommandError(f"{owner.username} has no key {prefix}; `apikey list` lists them.")
     return key
 
 

@@ -7,6 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 from agents import audit
 from agents.models import User
 from agents.naming import Unnamed, owner_named
+from agents.wording import counted
 from memory.lifecycle import NotAllowed
 from memory.management.choosing import INTERRUPTED, PLAN_ONLY, stoppable
 from memory.purge.account import close_account
@@ -31,8 +32,9 @@ class Command(BaseCommand):
         owner = _owner(options)
         plan = plan_of(chosen(owner=owner, everything=True), Deed.PURGE)
         self.stdout.write(
-            f"To close the account {owner.username}: purge {plan.facts_in_all} facts and"
-            f" {plan.messages} messages, revoke its keys, take its name away."
+            f"To close the account {owner.username}: purge"
+            f" {counted(plan.facts_in_all, 'fact')} and {counted(plan.messages, 'message')},"
+            " revoke its keys, take its name away."
         )
         if not options["yes"]:
             self.stdout.write("Nothing was done. Add --yes to do it.")
