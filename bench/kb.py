@@ -1,7 +1,7 @@
 """What search_kb finds in real manuals, beside BM25 alone and vectors alone; how fast documents are
 taken in; how fast 100,000 passages are searched.
 
-    python -m bench.kb [--keep FOLDER] [--without-large] [--failures] [--tune]
+    python -m bench.kb [--keep FOLDER] [--large PASSAGES] [--failures] [--tune]
 
 The corpus is fetched by apt-get (bench/kb_corpus.py), the questions are made from the manuals' own
 index, glossary and references (bench/kb_questions.py). `recall@5`: of the questions, those with a
@@ -12,11 +12,9 @@ one JSON object.
 
 import argparse
 import json
-import resource
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, quantiles
 from tempfile import TemporaryDirectory
@@ -24,32 +22,18 @@ from typing import TYPE_CHECKING
 
 from bench import home
 from bench.kb_corpus import Manuals, fetched
+from bench.kb_ingest import Ingested, take_in
 from bench.kb_questions import EACH, Question, questions
 from bench.quality import CACHE
 
 if TYPE_CHECKING:
     from agents.models import Agent
-    from knowledge.models import Collection, DocumentPassage
+    from knowledge.models import DocumentPassage
 
 FIRST, RANKS = 5, 10
 LARGE = 100_000
-# Characters of a web page that count as one page of paper.
-PAGE_OF_PAPER = 3000
 USER, COLLECTION = "bench", "Manuals"
 Ranking = Callable[[str], Sequence["DocumentPassage"]]
-
-
-@dataclass(frozen=True)
-class Ingested:
-    """`pages` in `seconds`, of which `processor` were spent by this process and the conversions;
-    `megabytes` at most of this process, which holds the embedding model."""
-
-    documents: int
-    pages: float
-    passages: int
-    seconds: float
-    processor: float
-    megabytes: int
 
 
 def main() -> None:
@@ -59,14 +43,19 @@ def main() -> None:
     with TemporaryDirectory(prefix="bench-kb-") as temporary:
         home.start(options.keep or Path(temporary))
         agent, ingested = _ingested(manuals)
+        print(
+            f"{ingested.documents} documents, {ingested.pages:.0f} pages, {ingested.passages}"
+            f" passages in {ingested.seconds:.0f} s ({ingested.processor:.0f} s of processor time);"
+            f" at most {ingested.megabytes} MB; not read: {len(ingested.failed)}"
+        )
         if options.tune:
             _tune(agent, [one for one in asked if not one.is_held_out])
             return
         ranks = {name: _ranks(asked, ranking) for name, ranking in rankings(agent).items()}
-        _print(asked, ranks, ingested)
+        _print(asked, ranks)
         if options.failures:
             _print_failures(asked, ranks["ours"])
-        search = {} if options.without_large else _searched(agent, asked)
+        search = _searched(agent, asked, options.large) if options.large else {}
     print(json.dumps(_summary(asked, ranks, ingested) | {"search_ms": search}))
 
 
@@ -76,66 +65,26 @@ def _options() -> argparse.Namespace:
         "--corpus", type=Path, default=CACHE / "kb", help="a folder for the manuals"
     )
     parser.add_argument("--keep", type=Path, help="a folder for the database")
-    parser.add_argument("--without-large", action="store_true", help="no 100,000 passages")
+    parser.add_argument(
+        "--large", type=int, default=LARGE, help="passages of the owner for speed; 0: none"
+    )
     parser.add_argument("--failures", action="store_true", help="print what ours does not find")
     parser.add_argument("--tune", action="store_true", help="try constants on one half, and end")
     return parser.parse_args()
 
 
-def _ingested(manuals: Manuals) -> tuple["Agent", Ingested | None]:
-    """A kept database is used as it is."""
+def _ingested(manuals: Manuals) -> tuple["Agent", Ingested]:
+    """A kept database is completed."""
     from agents.models import User
     from knowledge.models import Collection
 
-    owner = User.objects.filter(username=USER).first()
-    if owner is not None:
-        return owner.agents.get(is_default=True), None
-    owner = User.objects.create_user(USER)
-    collection = Collection.objects.create(owner=owner, name=COLLECTION)
+    owner = User.objects.filter(username=USER).first() or User.objects.create_user(USER)
+    collection, _ = Collection.objects.get_or_create(owner=owner, name=COLLECTION)
     with home.told(f"Taking in {len(manuals.files())} documents"):
-        found = _take_in(collection, manuals.files())
+        found = take_in(owner, collection, manuals.files())
+    for name, reason in found.failed.items():
+        print(f"not read: {name}: {reason}", file=sys.stderr)
     return owner.agents.get(is_default=True), found
-
-
-def _take_in(collection: "Collection", files: Sequence[Path]) -> Ingested:
-    from agents.audit import person
-    from knowledge import ingest
-    from knowledge.ingest import job
-    from knowledge.models import Document, DocumentText
-
-    started, spent = time.monotonic(), _processor()
-    for path in files:
-        with path.open("rb") as stream:
-            added = ingest.add_file(
-                owner=collection.owner,
-                collection=collection,
-                file_name=path.name,
-                stream=stream,
-                actor=person(collection.owner),
-            )
-        job.work(added.document.pk)
-    seconds, processor = time.monotonic() - started, _processor() - spent
-    rows = list(Document.objects.filter(collection=collection))
-    for row in rows:
-        if row.generation is None:
-            print(f"not read: {row.file_name}: {row.failure_detail}", file=sys.stderr)
-    texts = DocumentText.objects.filter(document__collection=collection)
-    lengths = {text.document_id: len(text.markdown) for text in texts}
-    pages = sum(row.pages or lengths.get(row.pk, 0) / PAGE_OF_PAPER for row in rows)
-    return Ingested(
-        documents=len(lengths),
-        pages=pages,
-        passages=sum(row.passages for row in rows),
-        seconds=seconds,
-        processor=processor,
-        megabytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
-    )
-
-
-def _processor() -> float:
-    """Seconds of this process and of the conversions that it waited for."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def rankings(agent: "Agent") -> dict[str, Ranking]:
@@ -181,15 +130,7 @@ def mrr(ranks: Sequence[int]) -> float:
     return round(fmean(1 / one if one else 0.0 for one in ranks), 3)
 
 
-def _print(
-    asked: Sequence[Question], ranks: Mapping[str, Mapping[str, int]], ingested: Ingested | None
-) -> None:
-    if ingested:
-        print(
-            f"{ingested.documents} documents, {ingested.pages:.0f} pages, {ingested.passages}"
-            f" passages in {ingested.seconds:.0f} s ({ingested.processor:.0f} s of processor time);"
-            f" at most {ingested.megabytes} MB"
-        )
+def _print(asked: Sequence[Question], ranks: Mapping[str, Mapping[str, int]]) -> None:
     for half in (True, False):
         print(
             f"\n{'held out' if half else 'used for tuning':17}{'n':>5}"
@@ -244,12 +185,12 @@ def _tune(agent: "Agent", asked: Sequence[Question]) -> None:
         print(f"{weight:>5} {recall(ranks):>6} {mrr(ranks):.3f}")
 
 
-def _searched(agent: "Agent", asked: Sequence[Question]) -> dict[str, float]:
-    """Each question once, for an owner with 100,000 passages."""
+def _searched(agent: "Agent", asked: Sequence[Question], passages: int) -> dict[str, float]:
+    """Each question once, for an owner with so many passages."""
     from bench.kb_large import enlarged
     from knowledge.search import search_kb
 
-    large = enlarged(agent, LARGE)
+    large = enlarged(agent, passages)
     for question in asked[:10]:  # caches of the database
         search_kb(large, question.text)
     times = []
@@ -258,7 +199,7 @@ def _searched(agent: "Agent", asked: Sequence[Question]) -> dict[str, float]:
         search_kb(large, f"{question.text} ")
         times.append(1000 * (time.perf_counter() - started))
     cuts = quantiles(times, n=20)
-    return {"passages": LARGE, "p50": round(cuts[9], 1), "p95": round(cuts[18], 1)}
+    return {"passages": passages, "p50": round(cuts[9], 1), "p95": round(cuts[18], 1)}
 
 
 if __name__ == "__main__":

@@ -12,11 +12,18 @@ from bench import home
 
 if TYPE_CHECKING:
     from agents.models import Agent
+    from knowledge.models import Collection
 
 USER, COLLECTION = "bench-large", "Copies"
 # Of the length of a vector; copies of one then lie at a cosine of about 0.9.
 _MOVED = 0.35
-_TABLES = ("knowledge_document", "knowledge_documentpassage", "knowledge_documentterm")
+# Written in the order of their keys: the index of the terms is larger than the database's memory.
+_TABLES = {
+    "knowledge_document": "id",
+    "knowledge_documentpassage": "id",
+    "knowledge_documentterm": "term, passage_id",
+}
+_ALL = (*_TABLES, "knowledge_documentembedding")
 _COLUMNS = """
     SELECT column_name FROM information_schema.columns
     WHERE table_schema = 'public' AND table_name = %s AND is_generated = 'NEVER'
@@ -28,52 +35,79 @@ _TYPES = ("uuid", "uuid", "uuid", "int4", "varchar", "int2", "vector")
 
 
 def enlarged(agent: "Agent", passages: int) -> "Agent":
+    """At least so many. All are written at once, so that what a broken-off run leaves is nothing;
+    copies of other documents than there are now are thrown away."""
     from agents.models import User
     from knowledge.models import Collection, DocumentPassage
-    from memory import embedding, vector_index
 
-    known = User.objects.filter(username=USER).first()
-    if known is not None:
-        return known.agents.get(is_default=True)
-    owner = User.objects.create_user(USER)
-    collection = Collection.objects.create(owner=owner, name=COLLECTION)
-    there = DocumentPassage.objects.filter(owner=agent.owner).count()
-    copies = -(-passages // there)
-    with home.told(f"Copying {there} passages {copies} times"):
-        vector_index.drop_vector_index(embedding.MODEL)
-        with psycopg.connect(home.bench_url(), autocommit=True) as connection:
-            connection.execute("SET session_replication_role = replica")
-            register_vector(connection)
-            for number in range(copies):
-                for table in _TABLES:
-                    _copy(connection, table, number, agent.owner_id, owner.pk, collection.pk)
-                _copy_vectors(connection, number, agent.owner_id, owner.pk)
+    owner = User.objects.filter(username=USER).first() or User.objects.create_user(USER)
+    collection, _ = Collection.objects.get_or_create(owner=owner, name=COLLECTION)
+    source = DocumentPassage.objects.filter(owner=agent.owner).count()
+    copies = -(-passages // source)
+    there = DocumentPassage.objects.filter(owner=owner).count()
+    if there != copies * source:
+        _write(copies, agent, collection)
     with home.told("Indexing the vectors"):
-        vector_index.ensure_vector_index(embedding.MODEL, 384)
-        with psycopg.connect(home.bench_url(), autocommit=True) as connection:
-            for table in (*_TABLES, "knowledge_documentembedding"):
-                connection.execute(f"VACUUM ANALYZE {table}")
+        _index()
     return owner.agents.get(is_default=True)
 
 
+def _write(copies: int, agent: "Agent", collection: "Collection") -> None:
+    from memory import embedding, vector_index
+
+    vector_index.drop_vector_index(embedding.MODEL)
+    source, owner = agent.owner_id, collection.owner_id
+    with psycopg.connect(home.bench_url(), autocommit=True) as connection:
+        connection.execute("SET session_replication_role = replica")
+        connection.execute("SET work_mem = '256MB'")
+        register_vector(connection)
+        with connection.transaction():
+            for table in reversed(_ALL):
+                connection.execute(f"DELETE FROM {table} WHERE owner_id = %s", [owner])
+            for table, order in _TABLES.items():
+                with home.told(f"Copying {table} {copies} times"):
+                    _copy(connection, table, order, copies, source, collection)
+            with home.told("Copying the vectors"):
+                for number in range(copies):
+                    _copy_vectors(connection, number, source, owner)
+        with home.told("Looking at the tables"):
+            for table in _ALL:
+                connection.execute(f"VACUUM ANALYZE {table}")
+
+
+def _index() -> None:
+    """With memory enough to build it in."""
+    from django.db import connection
+
+    from memory import embedding, vector_index
+
+    with connection.cursor() as cursor:
+        cursor.execute("SET maintenance_work_mem = '2GB'")
+        vector_index.ensure_vector_index(embedding.MODEL, 384)
+        cursor.execute("RESET maintenance_work_mem")
+
+
 def _copy(
-    connection: psycopg.Connection, table: str, number: int, source: object, owner: object,
-    collection: object,
+    connection: psycopg.Connection, table: str, order: str, copies: int, source: object,
+    collection: "Collection",
 ) -> None:  # fmt: skip
     """An id of a copy is made of its number and the original's id."""
     columns = [row[0] for row in connection.execute(_COLUMNS, [table]).fetchall()]
     made = {
-        "owner_id": f"'{owner}'::uuid",
-        "collection_id": f"'{collection}'::uuid",
-        "client_id": "NULL",
-        "digest": f"encode(sha256(('{number}' || digest)::bytea), 'hex')",
+        "owner_id": f"'{collection.owner_id}'::uuid",
+        "collection_id": f"'{collection.pk}'::uuid",
+        "client_id": "NULL::uuid",
+        "digest": "encode(sha256((number || digest)::bytea), 'hex')",
     }
     for name in ("id", "document_id", "passage_id"):
-        made[name] = f"md5('{number}' || {name})::uuid"
-    values = ", ".join(made.get(name, f'"{name}"') for name in columns)
+        made[name] = f"md5(number::text || {name})::uuid"
+    values = ", ".join(made.get(name, f'"{name}"') + f' AS "{name}"' for name in columns)
     names = ", ".join(f'"{name}"' for name in columns)
     connection.execute(
-        f"INSERT INTO {table} ({names}) SELECT {values} FROM {table} WHERE owner_id = %s", [source]
+        f"INSERT INTO {table} ({names}) SELECT {names} FROM ("
+        f"SELECT {values} FROM {table}, generate_series(0, %s) AS number WHERE owner_id = %s"
+        f") AS copied ORDER BY {order}",
+        [copies - 1, source],
     )
 
 

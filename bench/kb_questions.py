@@ -24,7 +24,7 @@ from bench.kb_corpus import Chapter, Manuals, chapters, labels, page_texts
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
 
-EACH = {"index": 90, "glossary": 60, "reference": 60, "book": 60}
+EACH = {"index": 200, "glossary": 60, "reference": 60, "book": 200}
 # Words in a row that tell a text from another.
 _SHINGLE = 6
 # Of a passage or of the answer, whichever is shorter, so much must be in the other.
