@@ -23,7 +23,7 @@ from memory.recall.census import Census, take
 from memory.recall.dates import Period, periods
 from memory.recall.names import says_name
 from memory.recall.nearest import Condition, Row
-from memory.recall.query import Query, as_facts_say, content_words
+from memory.recall.query import Query, as_facts_say, content_words, is_latin
 from memory.recall.scoring import Measures
 from memory.recall.sheets import Sheet
 from memory.recall.statements import ask
@@ -291,9 +291,9 @@ def measure(reader: Reader, reports: Sequence[LegReport], found: Mapping[UUID, R
     nothing to go by adds nothing."""
     went = {report.leg for report in reports if report.outcome == Outcome.OK}
     opened = {hit.fact_id for one in reports if one.found.opens for hit in one.found.hits}
-    readable = _readable_languages(reader.query)
+    readable = readable_languages(reader.query)
     cosines = nearest.cosines(
-        (row for row in found.values() if readable is None or row.language in readable),
+        (row for row in found.values() if tells(row.language, row.fact, readable)),
         reader.vectors if Leg.VECTOR in went else (),
     )
     return Measures(
@@ -327,7 +327,7 @@ def _is_readable(query: Query) -> bool:
     return not embedding.READS or query.is_latin or embedding.reads(query.language)
 
 
-def _readable_languages(query: Query) -> set[str] | None:
+def readable_languages(query: Query) -> set[str] | None:
     """Of facts whose distance from the question means something; None for any."""
     if not embedding.READS:
         return None
@@ -335,6 +335,16 @@ def _readable_languages(query: Query) -> set[str] | None:
     if query.language == UNKNOWN or embedding.reads(query.language):
         readable.add("simple")
     return readable
+
+
+def tells(language: str, fact: Fact, readable: set[str] | None) -> bool:
+    """Whether a distance from the question means something. Facts of no language that Postgres
+    knows are in any: of those in another script the model saw nothing but that it knows none of
+    their words, as of a message that is none."""
+    if readable is None:
+        return True
+    any_script = "simple" in map(language_config, embedding.READS)
+    return language in readable and (language != "simple" or any_script or is_latin(fact.statement))
 
 
 def trusted(reader: Reader, facts: QuerySet[Fact]) -> QuerySet[Fact]:
@@ -355,7 +365,7 @@ def _trusted(reader: Reader) -> Condition:
 def _read_by_the_model(reader: Reader) -> set[str] | None:
     if not _is_readable(reader.query):
         raise Skipped("the embedding model does not read this script")
-    return _readable_languages(reader.query)
+    return readable_languages(reader.query)
 
 
 def _named_entities(reader: Reader) -> dict[UUID, list[str]]:

@@ -88,8 +88,7 @@ class Query:
 
     @cached_property
     def is_latin(self) -> bool:
-        letters = [char for char in self.message if char.isalpha()]
-        return 2 * sum(map(bool, map(_LATIN.match, letters))) >= len(letters)
+        return is_latin(self.message)
 
     @cached_property
     def in_context(self) -> str:
@@ -111,6 +110,12 @@ def read(message: str, recent: tuple[str, ...], now: datetime) -> Query:
         recent=tuple(_readable(turn, RECENT_READ) for turn in recent[-RECENT_TURNS:] if turn),
         now=now,
     )
+
+
+def is_latin(text: str) -> bool:
+    """At least half of its letters."""
+    letters = [char for char in text if char.isalpha()]
+    return 2 * sum(map(bool, map(_LATIN.match, letters))) >= len(letters)
 
 
 def as_facts_say(text: str) -> str:

@@ -77,18 +77,21 @@ def _withheld(reader: Reader, *, other_agents: bool) -> QuerySet[Fact]:
 
 
 def _scored(reader: Reader, facts: QuerySet[Fact]) -> list[Candidate]:
-    cosines = _cosines(reader, facts)
+    near = _cosines(reader, facts)
     ids = set(facts.filter(_shares_a_word(reader)).values_list("pk", flat=True)[:_LOOKED_AT])
-    ids |= set(cosines)
+    ids |= set(near)
+    found = list(Fact.objects.filter(pk__in=ids).defer("search"))
+    readable = legs.readable_languages(reader.query)
+    telling = {fact.pk for fact in found if legs.tells(fact.language, fact, readable)}
     seen = Measures(
         legs={},
-        cosines=cosines,
+        cosines={key: cosine for key, cosine in near.items() if key in telling},
         sheets=_sheets(reader, ids),
         postings=reader.postings,
         asks_when=reader.query.asks_when,
     )
     scorer = scoring.Scorer(seen, reader.query.now, reader.tuning)
-    return [scorer.candidate(fact) for fact in Fact.objects.filter(pk__in=ids).defer("search")]
+    return [scorer.candidate(fact) for fact in found]
 
 
 def _cosines(reader: Reader, facts: QuerySet[Fact]) -> dict[UUID, float]:

@@ -141,3 +141,17 @@ def test_a_finnish_question_finds_the_town_that_it_bends_otherwise(agent: Agent)
     facts = known(agent, *texts, language="finnish")
     told = recall(agent=agent, message="Missä päin Turkua asun?", now=NOW).items
     assert [item.fact for item in told] == facts[:1]
+
+
+@pytest.mark.parametrize("message", ["x", "xxxxxx", "asdf qwer", "q?", "Zzz 42"])
+def test_what_means_nothing_finds_no_fact_of_a_script_that_the_model_can_not_read(
+    agent: Agent, message: str
+) -> None:
+    """All that is left of them in a vector is that they are of no word that it knows."""
+    for language in ("Thai", "Chinese", "Japanese", "Hindi", "Korean"):
+        facts, _, _ = LANGUAGES[language]
+        known(agent, *facts, language=language_config(detect_language(facts[0])))
+    (english,) = known(agent, "Zzz 42", language="simple")
+    told = [item.fact.statement for item in recall(agent=agent, message=message, now=NOW).items]
+    assert told == ([english.statement] if message == english.statement else [])
+    assert {hit.text for hit in search(agent=agent, query=message)} <= {english.statement}

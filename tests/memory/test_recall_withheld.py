@@ -65,6 +65,12 @@ def test_what_does_not_bear_on_the_message_is_not_named(store: Agent, message: s
     assert withheld.look(agent=store, message=message, now=NOW, other_agents=True) == []
 
 
+def test_what_means_nothing_names_nothing(agent: Agent) -> None:
+    for statement in ("ผู้ใช้ชอบดื่มชาเขียว", "ผู้ใช้เลี้ยงสุนัขสองตัว"):
+        known(agent, statement, language="simple", state=State.PENDING)
+    assert withheld.look(agent=agent, message="x", now=NOW) == []
+
+
 def test_nothing_is_named_while_memory_is_off(store: Agent) -> None:
     OwnerSettings.objects.filter(owner=store.owner).update(memory_enabled=False)
     assert withheld.look(agent=store, message=ASKED, now=NOW) == []
