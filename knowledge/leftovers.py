@@ -15,8 +15,9 @@ ORIGINAL, READING = "remembrancer-document-", "remembrancer-reading-"
 
 
 def remove() -> int:
-    """Those that no reader can be at any more. How many."""
-    return sum(_removed(path) for path in _ours(time() - 2 * settings.KNOWLEDGE_SECONDS))
+    """Those that no reader can be at any more: it has its time, and the model has as much for
+    pictures. How many."""
+    return sum(_removed(path) for path in _ours(time() - 3 * settings.KNOWLEDGE_SECONDS))
 
 
 def _ours(before: float) -> Iterator[Path]:

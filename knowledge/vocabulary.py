@@ -39,6 +39,8 @@ class PassageKind(models.TextChoices):
     TEXT = "text", "Text"
     OCR = "ocr", "Text recognised in an image"
     CAPTION = "caption", "Caption of an image"
+    READ = "read", "Text in an image, read by a language model"
+    VISION = "vision", "Image described by a language model"
 
 
 class Failure(models.TextChoices):

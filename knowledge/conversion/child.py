@@ -1,4 +1,5 @@
-"""The process that reads one original; its arguments are the file, a folder, bytes and seconds.
+"""The process that reads one original; its arguments are the file, a folder, bytes and seconds, and
+"sees" where pictures are to be handed out for a description (conversion/sight.py).
 
 It takes its own limits before it looks at the file, tells "DONE OF" on its output after each page,
 and leaves `text.md` and `result.json` in FOLDER. It gets no secret, no database and no network.
@@ -13,7 +14,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from knowledge.conversion import images
 from knowledge.conversion.shape import Unreadable
+from knowledge.conversion.sight import Sight
 
 # Of a file that it writes.
 MOST_WRITTEN = 200_000_000
@@ -21,8 +24,10 @@ _TOLD_EVERY = 0.25  # seconds
 _BARRED = ("socket.", "subprocess.", "os.exec", "os.fork", "os.posix_spawn", "os.system", "urllib.")
 
 
-def main(original: str, folder: str, memory: str, seconds: str) -> None:
+def main(original: str, folder: str, memory: str, seconds: str, sees: str = "") -> None:
     _take_limits(int(memory), int(seconds))
+    if sees:
+        images.sight = Sight(Path(folder))
     result: dict[str, Any]
     try:
         result = _read(Path(original), Path(folder))

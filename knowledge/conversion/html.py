@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from knowledge import marks
-from knowledge.conversion.images import Reader
+from knowledge.conversion.images import Parts, Reader, in_one_line, marked
 from knowledge.conversion.shape import Read, Unreadable
 
 if TYPE_CHECKING:
@@ -85,23 +85,23 @@ def _line(line: str, reader: Reader) -> str:
 
     def told(match: re.Match[str]) -> str:
         caption = "" if _EMPTY_ALT.fullmatch(match["alt"]) else match["alt"].strip()
-        words = marks.foreign(_recognised(match["src"], reader))
+        parts = [(marks.CAPTION, caption), *_seen(match["src"], reader)]
         if in_table:
-            return " ".join([caption, *words.split()]).replace("|", "/")
-        return "\n\n" + marks.image(caption, marks.CAPTION) + marks.image(words) + "\n"
+            return in_one_line(parts).replace("|", "/")
+        return f"\n\n{marked(parts)}\n"
 
     return _IMAGE.sub(told, line)
 
 
-def _recognised(source: str, reader: Reader) -> str:
+def _seen(source: str, reader: Reader) -> Parts:
     """Only of an image that is in the file itself: nothing is fetched."""
     found = _DATA.fullmatch(source)
     if found is None:
-        return ""
+        return []
     try:
-        return reader.text_of(base64.b64decode(found["data"]))
+        return reader.within(base64.b64decode(found["data"]))
     except (binascii.Error, ValueError):
-        return ""
+        return []
 
 
 def _check_depth(soup: "BeautifulSoup") -> None:

@@ -1,4 +1,5 @@
-"""Text recognised in images: by RapidOCR, whose models are in its package."""
+"""What images say: by a language model that sees, where one is set up, else and where that fails
+by RapidOCR, whose models are in its package."""
 
 import hashlib
 import io
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from knowledge import marks
 from knowledge.conversion.shape import DAMAGED, Read, Tell, Unreadable
+from knowledge.conversion.sight import LEAST, Seen, Sight
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -26,6 +28,22 @@ LACKING = (
     " apt-get install libgl1 libglib2.0-0)."
 )
 _FORMATS = ("PNG", "JPEG", "GIF", "TIFF", "BMP", "WEBP")
+NOTHING_SAID = "it said nothing of them"
+# Kinds of marks with their texts.
+Parts = list[tuple[str, str]]
+
+# Set in the process that reads, where there is a model to ask.
+sight: Sight | None = None
+
+
+def marked(parts: Parts) -> str:
+    return "".join(marks.image(marks.foreign(text), kind) for kind, text in parts)
+
+
+def in_one_line(parts: Parts) -> str:
+    """Where there is no room for a quote, as in a table."""
+    told = (f"{marks.SAID[kind]} {marks.foreign(text)}" for kind, text in parts if text.strip())
+    return " ".join(" ".join(told).split())
 
 
 class Lacking(Unreadable):
@@ -42,28 +60,48 @@ class Reader:
         self.read = 0
         self.left_out = False
         self.lacking = False
-        self.known: dict[bytes, str] = {}
+        # Why the model said nothing, for each image of which it was asked in vain.
+        self.unseen: list[str] = []
+        self.known: dict[bytes, Parts] = {}
 
-    def text_of(self, content: bytes) -> str:
-        """Of an image within a document: a broken one holds no words."""
+    def within(self, content: bytes) -> Parts:
+        """Of an image within a document: a broken one says nothing."""
         name = hashlib.sha256(content).digest()
         if name not in self.known:
             try:
                 with opened(io.BytesIO(content)) as image:
-                    self.known[name] = self.recognise(image)
+                    self.known[name] = self.look(image)
             except Unreadable:
-                self.known[name] = ""
+                self.known[name] = []
         return self.known[name]
 
-    def recognise(self, image: "Image") -> str:
+    def look(self, image: "Image") -> Parts:
+        """What it shows and the words in it. Words that the model doesn't give are recognised.
+
+        Makes `image` smaller. Raises Unreadable.
+        """
         if image.width < SMALL[0] or image.height < SMALL[1]:
-            return ""
+            return []
         if self.read >= MOST:
             self.left_out = True
-            return ""
+            return []
         self.read += 1
+        shown = _shown(image)
+        seen = self._seen(shown)
+        words = (marks.READ, seen.words) if seen.words else (marks.OCR, self._recognised(shown))
+        return [part for part in ((marks.VISION, seen.description), words) if part[1]]
+
+    def _seen(self, shown: "Image") -> Seen:
+        if sight is None or shown.width * shown.height < LEAST:
+            return Seen()
+        seen = sight.see(shown)
+        if not (seen.words or seen.description):
+            self.unseen.append(seen.why_not or NOTHING_SAID)
+        return seen
+
+    def _recognised(self, shown: "Image") -> str:
         try:
-            return "\n".join(_lines(image))
+            return "\n".join(_lines(shown))
         except Lacking:
             self.lacking = True
             return ""
@@ -74,7 +112,16 @@ class Reader:
 
     @property
     def notes(self) -> list[str]:
-        return [LEFT_OUT] * self.left_out + [LACKING] * self.lacking
+        return [LEFT_OUT] * self.left_out + [LACKING] * self.lacking + self._unseen_note()
+
+    def _unseen_note(self) -> list[str]:
+        if not self.unseen:
+            return []
+        why = self.unseen[-1].rstrip(".")
+        return [
+            f"The language model described none of {len(self.unseen)} images ({why}); what could be"
+            " recognised in them stands there instead."
+        ]
 
 
 def read(path: Path, tell: Tell) -> Read:
@@ -85,7 +132,7 @@ def read(path: Path, tell: Tell) -> Read:
         parts = []
         for number in range(frames):
             image.seek(number)
-            text = marks.image(marks.foreign(reader.recognise(_upright(image))))
+            text = marked(reader.look(image.copy() if frames > 1 else image))
             parts.append((marks.page(number + 1) if frames > 1 else "") + text)
             tell(number + 1, frames)
     if not any(marks.without(part).strip() for part in parts):
@@ -113,22 +160,22 @@ def opened(source: Any) -> "Image":
 def _upright(image: "Image") -> "Image":
     from PIL import ImageOps
 
-    try:
-        turned = ImageOps.exif_transpose(image)
-    except (OSError, ValueError, SyntaxError) as error:
-        raise Unreadable("damaged", DAMAGED) from error
-    return turned
+    return ImageOps.exif_transpose(image)
 
 
-def _lines(image: "Image") -> list[str]:
-    import numpy as np
-
+def _shown(image: "Image") -> "Image":
+    """As it is to be looked at: upright, on paper, not too large."""
     try:
         image.thumbnail((LONG_SIDE, LONG_SIDE))
-        pixels = np.asarray(_on_white(image))
+        return _on_white(_upright(image))
     except (OSError, ValueError, SyntaxError, EOFError) as error:
         raise Unreadable("damaged", DAMAGED) from error
-    found, _ = _engine()(pixels)
+
+
+def _lines(shown: "Image") -> list[str]:
+    import numpy as np
+
+    found, _ = _engine()(np.asarray(shown))
     return [text for _, text, score in found or [] if float(score) >= SURE]
 
 

@@ -15,16 +15,17 @@ _ATTACHED = "What is attached to a mail is not read: add it by itself."
 
 
 def read(path: Path, tell: Tell) -> Read:
+    reader = Reader()
     with path.open("rb") as file:
         try:
             mail = BytesParser(policy=policy.default).parse(file)
-            parts = [_head(mail), _body(mail), _attached(mail)]
+            parts = [_head(mail), _body(mail, reader), _attached(mail)]
         except (ValueError, LookupError, IndexError, AttributeError, TypeError) as error:
             # What the parser's lazy headers and charsets raise over mails that break the rules.
             raise Unreadable("damaged", DAMAGED) from error
     if not parts[1].strip():
         raise Unreadable("empty", "There is no text in the mail.")
-    notes = [_ATTACHED] if parts[2] else []
+    notes = [*([_ATTACHED] if parts[2] else []), *reader.notes]
     return Read("\n\n".join(part for part in parts if part), title=_one_line(mail["Subject"]),
                 notes=notes)  # fmt: skip
 
@@ -35,7 +36,7 @@ def _head(mail: EmailMessage) -> str:
     return "\n".join(lines)
 
 
-def _body(mail: EmailMessage) -> str:
+def _body(mail: EmailMessage, reader: Reader) -> str:
     """What a mail program would show that prefers plain text."""
     part = mail.get_body(preferencelist=("plain", "html"))
     if part is None:
@@ -45,7 +46,7 @@ def _body(mail: EmailMessage) -> str:
         page = html.seen(
             content if isinstance(content, bytes) else b"", part.get_content_charset() or ""
         )
-        return html.with_images(html.to_markdown(page), Reader())
+        return html.with_images(html.to_markdown(page), reader)
     return marks.foreign(str(part.get_content())).replace("\r\n", "\n")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from knowledge import marks
-from knowledge.conversion.images import LONG_SIDE, Reader
+from knowledge.conversion.images import LONG_SIDE, Parts, Reader, marked
 from knowledge.conversion.shape import DAMAGED, PROTECTED, Read, Tell, Unreadable
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _page(
         text = _text(page)
         if sum(not char.isspace() for char in text) >= ALMOST_NONE:
             return _with_headings(text, headings)
-        seen = marks.image(marks.foreign(_recognised(page, reader)))
+        seen = marked(_seen(page, reader))
         page.close()
     except (PdfiumError, Unreadable):
         return None
@@ -91,12 +91,12 @@ def _text(page: "PdfPage") -> str:
     return marks.foreign(_BROKEN_WORD.sub("", text))
 
 
-def _recognised(page: "PdfPage", reader: Reader) -> str:
+def _seen(page: "PdfPage", reader: Reader) -> Parts:
     if next(iter(page.get_objects(max_depth=3)), None) is None:
-        return ""
+        return []
     width, height = page.get_size()
     scale = min(_DPI / 72, LONG_SIDE / max(width, height, 1))
-    return reader.recognise(page.render(scale=scale).to_pil())
+    return reader.look(page.render(scale=scale).to_pil())
 
 
 def _outline(pdf: "PdfDocument") -> Outline:

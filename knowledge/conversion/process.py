@@ -1,6 +1,7 @@
 """Runs a conversion in a process of its own and watches over it. Whatever becomes of that process,
 one document fails and nothing else."""
 
+import contextlib
 import json
 import os
 import selectors
@@ -8,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,10 +18,14 @@ from typing import Any, BinaryIO, cast
 from django.conf import settings
 
 from knowledge import leftovers
+from knowledge.conversion import sight
 from knowledge.conversion.shape import DAMAGED, Tell, Unreadable
+from knowledge.conversion.sight import Seen
 
 _ROOT = Path(__file__).resolve().parents[2]
 _TICK = 1.0  # seconds
+_DEAF = 30.0  # seconds in which it reads nothing of an answer
+_LINE = 200  # bytes, more than any that means something
 _TOO_MUCH_MEMORY = "Reading it takes more memory than one document may use. Split it."
 _BROKE = (
     "The reader broke off over it: the file is damaged, or takes too much memory. Save it anew."
@@ -38,27 +43,35 @@ class Converted:
     notes: tuple[str, ...]
 
 
-def convert(original: Path, *, tell: Tell, tick: Callable[[], None] = lambda: None) -> Converted:
-    """`tick` is called each second; what it or `tell` raises ends the process too.
+# What a picture, a JPEG, shows. The process waits for it; its own time stands still.
+See = Callable[[bytes], Seen]
+
+
+def convert(
+    original: Path, *, tell: Tell, tick: Callable[[], None] = lambda: None, see: See | None = None
+) -> Converted:
+    """`tick` is called each second; what it, `tell` or `see` raises ends the process too. Without
+    `see` no picture is handed out.
 
     Raises Unreadable.
     """
     with TemporaryDirectory(prefix=leftovers.READING) as folder:
-        process = _start(original, Path(folder))
+        process = _start(original, Path(folder), sees=see is not None)
         try:
-            _watch(process, tell, tick)
+            _Watch(process, Path(folder), tell, see).until_it_ends(tick)
         finally:
             _end(process)
         return _result(Path(folder), process.returncode)
 
 
-def _start(original: Path, folder: Path) -> "subprocess.Popen[bytes]":
+def _start(original: Path, folder: Path, *, sees: bool) -> "subprocess.Popen[bytes]":
     limits = [str(settings.KNOWLEDGE_MEMORY_BYTES), str(settings.KNOWLEDGE_SECONDS)]
+    told = [original, folder, *limits, *(["sees"] if sees else [])]
     return subprocess.Popen(
-        [sys.executable, "-m", "knowledge.conversion.child", original, folder, *limits],
+        [sys.executable, "-m", "knowledge.conversion.child", *told],
         cwd=folder,
         env=_environment(folder),
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE if sees else subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         # What libraries say there may be words of the document.
         stderr=subprocess.DEVNULL,
@@ -83,27 +96,61 @@ def _environment(folder: Path) -> dict[str, str]:
     }
 
 
-def _watch(process: "subprocess.Popen[bytes]", tell: Tell, tick: Callable[[], None]) -> None:
-    until = time.monotonic() + settings.KNOWLEDGE_SECONDS
-    with selectors.DefaultSelector() as selector, cast(BinaryIO, process.stdout) as output:
-        selector.register(output, selectors.EVENT_READ)
-        while True:
-            if selector.select(timeout=_TICK):
-                said = os.read(output.fileno(), 65536)
-                if not said:
-                    return
-                _pass_on(said, tell)
-            tick()
-            if time.monotonic() > until:
-                raise Unreadable("too_heavy", _too_slow())
+class _Watch:
+    def __init__(
+        self, process: "subprocess.Popen[bytes]", folder: Path, tell: Tell, see: See | None
+    ) -> None:
+        self.process, self.folder, self.tell, self.see = process, folder, tell, see
+        self.until = time.monotonic() + settings.KNOWLEDGE_SECONDS
+        self.begun = b""  # of a line that is not at its end
 
+    def until_it_ends(self, tick: Callable[[], None]) -> None:
+        output = cast(BinaryIO, self.process.stdout)
+        with selectors.DefaultSelector() as selector, output:
+            selector.register(output, selectors.EVENT_READ)
+            while True:
+                if selector.select(timeout=_TICK):
+                    said = os.read(output.fileno(), 65536)
+                    if not said:
+                        return
+                    self._hear(said)
+                tick()
+                if time.monotonic() > self.until:
+                    raise Unreadable("too_heavy", _too_slow())
 
-def _pass_on(said: bytes, tell: Tell) -> None:
-    """The last whole line; one that was cut in two is made good by the next."""
-    whole = said.decode("ascii", errors="replace").rpartition("\n")[0].splitlines()
-    match whole[-1].split() if whole else []:
-        case [done, of] if done.isdecimal() and of.isdecimal():
-            tell(int(done), int(of))
+    def _hear(self, said: bytes) -> None:
+        """How far it is, and which picture it wants described. What libraries print is neither."""
+        for line in self._lines(said):
+            match line.split():
+                case [done, of] if done.isdecimal() and of.isdecimal():
+                    self.tell(int(done), int(of))
+            if self.see is not None and (name := sight.asked(line)):
+                self._answer(self.see, name)
+
+    def _lines(self, said: bytes) -> Iterator[str]:
+        *whole, self.begun = (self.begun + said).split(b"\n")
+        self.begun = self.begun[-_LINE:]
+        for line in whole:
+            yield line[-_LINE:].decode("ascii", errors="replace")
+
+    def _answer(self, see: See, name: str) -> None:
+        started = time.monotonic()
+        picture = sight.picture(self.folder, name)
+        seen = see(picture) if picture else Seen()
+        self.until += time.monotonic() - started
+        with contextlib.suppress(BrokenPipeError):  # it died meanwhile
+            self._send(sight.answer(seen))
+
+    def _send(self, answer: bytes) -> None:
+        """It reads at once, unless somebody else has become its master."""
+        place = cast(BinaryIO, self.process.stdin).fileno()
+        os.set_blocking(place, False)
+        with selectors.DefaultSelector() as selector:
+            selector.register(place, selectors.EVENT_WRITE)
+            while answer:
+                if not selector.select(timeout=_DEAF):
+                    raise Unreadable("damaged", _BROKE)
+                answer = answer[os.write(place, answer) :]
 
 
 def _too_slow() -> str:
@@ -113,6 +160,9 @@ def _too_slow() -> str:
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
     """It closes its output when it ends; one that does so earlier has a moment left."""
+    if process.stdin:
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.close()
     try:
         process.wait(timeout=_TICK)
     except subprocess.TimeoutExpired:

@@ -14,7 +14,8 @@ def read(path: Path, tell: Tell) -> Read:
     text = marks.foreign(decoded(path.read_bytes())).replace("\r\n", "\n").replace("\r", "\n")
     if not text.strip():
         raise Unreadable("empty", "There is no text in the file.")
-    return Read(_with_captions(text), title=_heading(text))
+    reader = Reader()
+    return Read(_with_images(text, reader), title=_heading(text), notes=reader.notes)
 
 
 def decoded(content: bytes) -> str:
@@ -38,9 +39,9 @@ def _guessed(content: bytes) -> str:
     return content.decode(encoding, errors="replace")
 
 
-def _with_captions(text: str) -> str:
+def _with_images(text: str, reader: Reader) -> str:
     """Not within code blocks, where it is code."""
-    reader, lines, fence = Reader(), [], ""
+    lines, fence = [], ""
     for line in text.split("\n"):
         mark = line.lstrip()[:3]
         if mark in ("```", "~~~"):

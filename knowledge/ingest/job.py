@@ -18,7 +18,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from agents.gate import MemoryOff
-from knowledge import indexing, leftovers, marks, naming, storage, tombstones, web
+from knowledge import indexing, leftovers, marks, naming, pictures, storage, tombstones, web
 from knowledge.conversion.process import Converted, convert
 from knowledge.conversion.shape import Unreadable
 from knowledge.ingest import claims
@@ -101,7 +101,9 @@ def _convert(claim: Claim) -> DocumentText:
     with NamedTemporaryFile(prefix=leftovers.ORIGINAL) as file:
         storage.write_original(claim.document, file)  # type: ignore[arg-type]
         watch = _Watch(claim)
-        found = convert(Path(file.name), tell=watch.tell, tick=watch.tick)
+        found = convert(
+            Path(file.name), tell=watch.tell, tick=watch.tick, see=pictures.describer(claim)
+        )
     return _keep(claim, found)
 
 

@@ -1,6 +1,7 @@
 from knowledge.models.collection import Collection
 from knowledge.models.document import Document, DocumentFile, DocumentText
 from knowledge.models.passage import DocumentEmbedding, DocumentPassage, DocumentTerm
+from knowledge.models.picture import PictureReading
 from knowledge.models.pin import PinnedCollection
 
 __all__ = [
@@ -11,5 +12,6 @@ __all__ = [
     "DocumentPassage",
     "DocumentTerm",
     "DocumentText",
+    "PictureReading",
     "PinnedCollection",
 ]

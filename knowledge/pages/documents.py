@@ -19,6 +19,7 @@ from knowledge.access import document_of
 from knowledge.consequence import consequence
 from knowledge.models import Document
 from knowledge.pages.forms import AgentForm
+from knowledge.pictures import costs
 from knowledge.proposals import answering, can_read, talks_of
 from knowledge.storage import read_original
 from knowledge.vocabulary import BUSY, DocumentState
@@ -100,6 +101,7 @@ def show(request: DeskRequest, row: Document, problem: str = "", status: int = 2
         "reader": _reader(request, row),
         "for_agent": AgentForm(request.user),
         "talks": talks,
+        "costs": costs(row),
         "problem": problem,
     }
     return render(request, "knowledge/document.html", context, status=status)

@@ -24,6 +24,13 @@ INTRODUCTION = (
 # Tokens of the path and of a collection's name, and of all that stands around a text with them.
 PATH, NAME = 90, 40
 AROUND = 330
+# What is not the document's own text.
+_ORIGINS = {
+    PassageKind.OCR: "recognised in an image",
+    PassageKind.CAPTION: "caption of an image",
+    PassageKind.READ: "read in an image by a language model",
+    PassageKind.VISION: "image described by a language model",
+}
 MORE = "More was found than fits; ask for less, or raise max_tokens."
 
 
@@ -68,7 +75,7 @@ def announced(passage: DocumentPassage, number: int, nonce: str) -> str:
         _within(PATH, clean(redact(path), nonce)),
         f"collection “{_within(NAME, clean(passage.document.collection.name, nonce))}”",
         *([f"page {pages}"] if pages else []),
-        *(["recognised in an image"] if passage.kind != PassageKind.TEXT else []),
+        *([_ORIGINS[passage.kind]] if passage.kind in _ORIGINS else []),
         link_to(passage),
         f"passage {passage.pk}",
     ]

@@ -23,6 +23,8 @@ _PERMALINK = re.compile("[¶\uf0c1]+\\s*$")
 _MARKUP = re.compile(r"[\[\]`*_\\<&!~]")
 HEADING = 300  # characters of one that are kept
 _CONTAINERS = {"list_item", "dd", "blockquote"}
+# What is quoted, such as the text of an image, heads nothing beyond the quote.
+_PARAGRAPHS = {"paragraph", "dt", "heading"}
 
 
 class Cut(IntEnum):
@@ -101,7 +103,7 @@ def _blanked(markdown: str) -> str:
 
 class _State:
     def __init__(self) -> None:
-        self.inside = 0
+        self.inside = self.quoted = 0
         self.path: list[tuple[int, str]] = []
         # How well one may cut before the next block, where that is known beforehand.
         self.next: Cut | None = None
@@ -133,7 +135,7 @@ def _walk(tokens: "list[Token]") -> Iterator[tuple[int, Block]]:
         name = token.type.removesuffix("_open").removesuffix("_close")
         if name == "table":
             rows = 0
-        if name == "heading" and token.nesting == 1 and token.map:
+        if name == "heading" and not state.quoted and token.nesting == 1 and token.map:
             glued = state.next == Cut.GLUED
             cut = state.take()
             state.enter(int(token.tag[1:]), plain(tokens[place + 1].content))
@@ -144,7 +146,7 @@ def _walk(tokens: "list[Token]") -> Iterator[tuple[int, Block]]:
             yield token.map[0], Block(0, Kind.WHOLE, state.take(), state.headings)
             rows += 1
             state.next = Cut.GLUED if rows == 1 else None
-        elif name in {"paragraph", "dt"} and token.nesting == 1 and token.map:
+        elif name in _PARAGRAPHS and token.nesting == 1 and token.map:
             if name == "dt":
                 state.item()
             yield token.map[0], Block(0, Kind.PROSE, state.take(), state.headings)
@@ -155,6 +157,7 @@ def _walk(tokens: "list[Token]") -> Iterator[tuple[int, Block]]:
             if token.nesting == 1 and name == "list_item":
                 state.item()
             state.inside += token.nesting
+            state.quoted += token.nesting * (name == "blockquote")
 
 
 def _kind(name: str) -> Kind:

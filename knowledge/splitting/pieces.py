@@ -123,14 +123,14 @@ class _Places:
         return self.pages_at[place - 1][1] if place else None
 
     def kind(self, start: int, end: int) -> str:
-        """What most of it is."""
+        """What most of it is; of what was made of images, the most frequent kind."""
         shares = {
             kind: sum(
                 max(0, min(end, stop) - max(start, begin))
                 for begin, stop, name in self.images
                 if name == kind
             )
-            for kind in (marks.OCR, marks.CAPTION)
+            for kind in marks.SAID
         }
         best = max(shares, key=lambda kind: shares[kind])
-        return best if shares[best] * 2 > end - start else "text"
+        return best if sum(shares.values()) * 2 > end - start else "text"

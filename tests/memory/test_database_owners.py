@@ -26,6 +26,7 @@ from knowledge.models import (
     DocumentPassage,
     DocumentTerm,
     DocumentText,
+    PictureReading,
     PinnedCollection,
 )
 from memory.models import (
@@ -131,6 +132,9 @@ def a_row_of_everything(owner: User) -> World:
         rule, collection, document, piece,
         DocumentFile.objects.create(**mine, document=document, piece=0, content=b"clay"),
         DocumentText.objects.create(**mine, document=document, generation=1, markdown="clay"),
+        PictureReading.objects.create(
+            **mine, document=document, digest="0" * 64, model="m", prompt_version="v"
+        ),
         DocumentTerm.objects.filter(passage=piece)[0],
         DocumentEmbedding.objects.create(
             **mine, passage=piece, document_id=document.pk, generation=1, model="m", vector=[1.0]
@@ -184,6 +188,7 @@ def a_row_of_everything(owner: User) -> World:
 FRESH: dict[str, dict[str, Any]] = {
     "knowledge_collection": {"name": "Others"},
     "knowledge_document": {"digest": "1" * 64},
+    "knowledge_picturereading": {"digest": "1" * 64},
     "memory_case": {"text_hash": "1" * 64},
     "memory_forgetrequest": {"state": "overtaken"},
     "memory_profilesentence": {"place": 2},

@@ -37,6 +37,7 @@ SAID = {
     "knowledge_documentpassage": {"text", "headings"},
     "knowledge_documentterm": {"term"},
     "knowledge_documenttext": {"markdown"},
+    "knowledge_picturereading": {"words", "description", "digest", "error"},
     "memory_bulkjob": {"reason"},
     "memory_case": {
         "goal", "context", "approach", "outcome", "lessons", "actors", "tags", "text_hash",
