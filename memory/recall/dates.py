@@ -1,14 +1,17 @@
-"""Which stretches of time a message speaks of. English and ISO dates; other languages have their
-words in dates_elsewhere.py."""
+"""Which stretches of time a message speaks of. English and dates in numbers; other languages have
+their words in dates_elsewhere.py and dates_unspaced.py."""
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 
 from memory.recall.dates_elsewhere import Month, months, steps
+from memory.recall.dates_unspaced import Said, said
+from memory.recall.spans import Period, bounded
 from memory.text.language import UNKNOWN
 from memory.text.lists import phrases
+
+__all__ = ["Period", "date_words", "periods"]
 
 _MONTHS = phrases("""
     january
@@ -29,36 +32,73 @@ _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "su
 _MONTH = rf"(?P<month>{'|'.join(_MONTHS)}|{'|'.join(_SHORT)})\.?"
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
 _DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?"
-_NUMBER = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
+_NUMBERS = phrases("""
+    one
+    two
+    three
+    four
+    five
+    six
+    seven
+    eight
+    nine
+    ten
+    eleven
+    twelve
+""")
+_NUMBER = {"a couple of": 2, "a": 1, "an": 1} | {
+    word: number for number, word in enumerate(_NUMBERS, 1)
+}
+_COUNT = rf"\d{{1,3}}|{'|'.join(_NUMBER)}"
+_MORE_THAN_ONE = rf"\d{{1,3}}|{'|'.join(word for word, count in _NUMBER.items() if count > 1)}"
+_UNIT = r"(?P<unit>day|week|month|year)"
+# Of "a few", the fewest and the most.
+_FEW = 2, 6
 
 
 Span = tuple[datetime, datetime]
 
 
-@dataclass(frozen=True)
-class Period:
-    """Half-open, on the clock of `now`. `words` is what the message called it."""
-
-    start: datetime
-    end: datetime
-    words: str
-
-
 def periods(text: str, now: datetime, language: str = "en") -> list[Period]:
     """In the order of the text, none twice. The earlier pattern has the words to itself.
     `language`: ISO 639, or `und`."""
-    found: list[tuple[int, Period]] = []
+    whole, found = text, list(_unspaced(text, now))
+    text = _without(text, found)
     if language != "en":
-        found = list(_elsewhere(text, now, language))
-        for start, period in found:
-            text = text[:start] + " " * len(period.words) + text[start + len(period.words) :]
+        found += _elsewhere(text, now, language)
+        text = _without(text, found)
     for pattern, meaning in _PATTERNS:
         for match in pattern.finditer(text):
             span = _span(meaning, match, now)
             if span is not None:
                 found.append((match.start(), Period(*span, words=match[0])))
         text = pattern.sub(lambda match: " " * len(match[0]), text)
-    return [period for _, period in sorted(found, key=lambda pair: pair[0])]
+    return list(bounded(whole, sorted(found, key=lambda pair: pair[0]), now))
+
+
+def _without(text: str, found: Iterable[tuple[int, Period]]) -> str:
+    for start, period in found:
+        text = text[:start] + " " * len(period.words) + text[start + len(period.words) :]
+    return text
+
+
+def _unspaced(text: str, now: datetime) -> Iterator[tuple[int, Period]]:
+    if text.isascii():
+        return
+    for one in said(text):
+        span = _try(lambda one=one: _of_said(one, now))  # type: ignore[misc]
+        if span is not None:
+            yield one.start, Period(*span, words=text[one.start : one.end])
+
+
+def _of_said(one: Said, now: datetime) -> Span:
+    if one.unit:
+        return _of_step(one.count, one.unit, now)
+    year = one.year or (now.year + one.year_step if one.year_step is not None else 0)
+    if not one.month:
+        start = _midnight(now).replace(day=1, month=1, year=year)
+        return start, start.replace(year=year + 1)
+    return _of_month(Month(one.start, one.end, one.name, one.month, one.day, year), now)
 
 
 def _elsewhere(text: str, now: datetime, language: str) -> Iterator[tuple[int, Period]]:
@@ -72,7 +112,7 @@ def _elsewhere(text: str, now: datetime, language: str) -> Iterator[tuple[int, P
         if span is not None:
             yield step.start, Period(*span, words=text[step.start : step.end])
     if language != UNKNOWN:
-        for match in _YEAR_WORD.finditer(text):
+        for match in _YEAR_ALONE.finditer(text):
             yield match.start(), Period(*_year(match, now), words=match[0])
 
 
@@ -112,17 +152,31 @@ def _date(match: re.Match[str], now: datetime) -> Span:
     if match["year"]:
         day = day.replace(year=int(match["year"]), day=int(match["day"]))
     else:
-        day = day.replace(day=int(match["day"]))
-        day = day if day <= now else day.replace(year=day.year - 1)
+        day = _latest(day, int(match["day"]), now)
     return day, day + timedelta(days=1)
+
+
+def _latest(month: datetime, day: int, now: datetime) -> datetime:
+    """The last such day that has been: 29 February is not in every year. Raises ValueError."""
+    for year in range(now.year, now.year - 9, -1):
+        found = _try(lambda year=year: (month.replace(year=year, day=day),) * 2)  # type: ignore[misc]
+        if found and found[0] <= now:
+            return found[0]
+    raise ValueError("no such day")
 
 
 def _month_of_year(match: re.Match[str], now: datetime) -> Span:
     start = _midnight(now).replace(day=1, month=_month(match["month"]))
     if match["year"]:
         start = start.replace(year=int(match["year"]))
-    elif start > now:
+    elif start > now or (match["last"] and start.month == now.month):
         start = start.replace(year=start.year - 1)
+    return start, _next_month(start)
+
+
+def _month_of_some_year(match: re.Match[str], now: datetime) -> Span:
+    year = now.year + {"last": -1, "this": 0, "next": 1}[match["which"].lower()]
+    start = _midnight(now).replace(day=1, month=_month(match["month"]), year=year)
     return start, _next_month(start)
 
 
@@ -132,7 +186,12 @@ def _year(match: re.Match[str], now: datetime) -> Span:
 
 
 def _day_near(match: re.Match[str], now: datetime) -> Span:
-    days = {"yesterday": -1, "last night": -1, "today": 0, "tonight": 0, "tomorrow": 1}
+    days = {
+        **{"the day before yesterday": -2, "day before yesterday": -2, "yesterday": -1},
+        **{"last night": -1, "today": 0, "tonight": 0, "tomorrow": 1},
+        **{"this morning": 0, "this afternoon": 0, "this evening": 0},
+        **{"the day after tomorrow": 2, "day after tomorrow": 2},
+    }
     start = _midnight(now) + timedelta(days=days[" ".join(match[0].lower().split())])
     return start, start + timedelta(days=1)
 
@@ -158,13 +217,36 @@ def _unit(unit: str, step: int, now: datetime) -> Span:
 
 
 def _ago(match: re.Match[str], now: datetime) -> Span:
-    number = match["number"].lower()
-    count = int(number) if number.isdigit() else _NUMBER[number]
+    return _of_step(-_counted(match["number"]), match["unit"].lower(), now)
+
+
+def _half_ago(match: re.Match[str], now: datetime) -> Span:
+    """Half a year ago, or so many and a half."""
+    return _unit("month", -12 * _counted(match["number"] or "0") - 6, now)
+
+
+def _few_ago(match: re.Match[str], now: datetime) -> Span:
     unit = match["unit"].lower()
-    if unit != "day":
-        return _unit(unit, -count, now)
-    start = _midnight(now) - timedelta(days=count)
-    return start, start + timedelta(days=1)
+    return _of_step(-_FEW[1], unit, now)[0], _of_step(-_FEW[0], unit, now)[1]
+
+
+def _ahead(match: re.Match[str], now: datetime) -> Span:
+    return _of_step(_counted(match["number"]), match["unit"].lower(), now)
+
+
+def _up_to_now(match: re.Match[str], now: datetime) -> Span:
+    """The last three weeks: so many days, to this moment."""
+    count, unit, today = _counted(match["number"]), match["unit"].lower(), _midnight(now)
+    if unit in {"month", "year"}:
+        first = _months_later(today.replace(day=1), -count * (12 if unit == "year" else 1))
+        days = (_next_month(first) - first).days
+        return first.replace(day=min(today.day, days)), now
+    return today - timedelta(days=count * (7 if unit == "week" else 1)), now
+
+
+def _counted(number: str) -> int:
+    number = " ".join(number.lower().split())
+    return int(number) if number.isdigit() else _NUMBER[number]
 
 
 def _weekday(match: re.Match[str], now: datetime) -> Span:
@@ -177,6 +259,13 @@ def _iso(match: re.Match[str], now: datetime) -> Span:
     start = _midnight(now).replace(day=1, year=int(match["year"]), month=int(match["number"]))
     if not match["day"]:
         return start, _next_month(start)
+    start = start.replace(day=int(match["day"]))
+    return start, start + timedelta(days=1)
+
+
+def _dotted(match: re.Match[str], now: datetime) -> Span:
+    """5.3.2025, as it is written where dots are: the day first."""
+    start = _midnight(now).replace(day=1, year=int(match["year"]), month=int(match["number"]))
     start = start.replace(day=int(match["day"]))
     return start, start + timedelta(days=1)
 
@@ -202,19 +291,34 @@ def _compiled() -> Iterator[tuple[re.Pattern[str], Meaning]]:
     none = "(?P<year>(?!))?"
     for expression, meaning in (
         (rf"{_YEAR}-(?P<number>[01]\d)(?:-(?P<day>[0-3]\d))?", _iso),
+        (rf"{_YEAR}/(?P<number>[01]?\d)/(?P<day>[0-3]?\d)", _iso),
+        (rf"(?P<day>[0-3]?\d)\.\s?(?P<number>[01]?\d)\.\s?{_YEAR}", _dotted),
         (rf"{_DAY}\s+(?:of\s+)?{_MONTH},?\s+{_YEAR}", _date),
         (rf"{_MONTH}\s+{_DAY},?\s+{_YEAR}", _date),
         (rf"{_DAY}\s+(?:of\s+)?{_MONTH}{none}", _date),
         (rf"{_MONTH}\s+{_DAY}{none}", _date),
-        (rf"{_MONTH},?\s+(?:of\s+)?{_YEAR}", _month_of_year),
-        (rf"(?:in|during|since|last|this past)\s+{_MONTH}{none}", _month_of_year),
-        (rf"(?:in|during|of|since|year)\s+{_YEAR}", _year),
-        (r"yesterday|last\s+night|today|tonight|tomorrow", _day_near),
-        (r"(?P<which>last|past|this|next)\s+(?P<unit>week|weekend|month|year)", _calendar),
+        (rf"{_MONTH},?\s+(?:of\s+)?{_YEAR}(?P<last>(?!))?", _month_of_year),
         (
-            rf"(?P<number>\d{{1,3}}|{'|'.join(_NUMBER)})\s+(?P<unit>day|week|month|year)s?\s+ago",
-            _ago,
+            rf"(?:in\s+)?{_MONTH},?\s+(?:of\s+)?(?P<which>last|this|next)\s+year",
+            _month_of_some_year,
         ),
+        (
+            rf"(?:in|during|since|before|after|until|from|to|between|and|(?P<last>last|this\s+past))"
+            rf"\s+{_MONTH}{none}",
+            _month_of_year,
+        ),
+        (rf"(?:in|during|of|since|before|after|until|from|to|between|and|year)\s+{_YEAR}", _year),
+        (
+            r"(?:the\s+)?day\s+before\s+yesterday|(?:the\s+)?day\s+after\s+tomorrow|yesterday"
+            r"|last\s+night|today|tonight|this\s+(?:morning|afternoon|evening)|tomorrow",
+            _day_near,
+        ),
+        (rf"(?:last|past)\s+(?P<number>{_MORE_THAN_ONE})\s+{_UNIT}s(?!\s+of\b)", _up_to_now),
+        (rf"(?:half\s+a|(?P<number>{_COUNT})\s+and\s+a\s+half)\s+years?\s+ago", _half_ago),
+        (rf"(?:a\s+few|several)\s+{_UNIT}s\s+ago", _few_ago),
+        (r"(?P<which>last|past|this|next)\s+(?P<unit>week|weekend|month|year)", _calendar),
+        (rf"(?P<number>{_COUNT})\s+{_UNIT}s?\s+ago", _ago),
+        (rf"in\s+(?P<number>{_MORE_THAN_ONE})\s+{_UNIT}s", _ahead),
         (rf"(?:last|on|this\s+past)\s+(?P<weekday>{'|'.join(_DAYS)})", _weekday),
     ):
         yield re.compile(rf"(?<![\w-])(?:{expression})(?![\w-])", re.IGNORECASE), meaning
@@ -237,12 +341,16 @@ _DAY_BESIDE = re.compile(
     re.IGNORECASE,
 )
 _YEAR_WORD = re.compile(rf"(?<![\w-]){_YEAR}(?!\w)")
+_YEAR_ALONE = re.compile(rf"(?<![\w./-])(?<!\d\. ){_YEAR}(?![\w/])")
+_DOTTED_WORD = re.compile(rf"(?<![\w.])(?P<day>[0-3]?\d)\.\s?(?P<month>[01]?\d)\.\s?{_YEAR}(?!\w)")
 _ISO_WORD = re.compile(rf"(?<![\w-]){_YEAR}-(?P<month>[01]\d)(?:-(?P<day>[0-3]\d))?(?![\w-])")
 
 
 def date_words(text: str, language: str = "en") -> dict[str, str]:
     """The words that name a year, a month or a day of the month, and the term of each."""
     found: dict[str, str] = {}
+    for one in () if text.isascii() else said(text):
+        found |= _words_of(one)
     if language != "en":
         for month in months(text):
             found[month.name] = f"@m{month.number:02}"
@@ -253,6 +361,10 @@ def date_words(text: str, language: str = "en") -> dict[str, str]:
         if match["day"]:
             found[match[0]] = f"@d{match['day']}"
         found[match["year"]] = f"@y{match['year']}"
+    for match in _DOTTED_WORD.finditer(text):
+        day, month = int(match["day"]), int(match["month"])
+        if 1 <= day <= 31 and 1 <= month <= 12:
+            found |= {f"{day}.{month}": f"@m{month:02}", match[0]: f"@d{day:02}"}
     for match in _YEAR_WORD.finditer(text):
         found[match["year"]] = f"@y{match['year']}"
     for match in _MONTH_WORD.finditer(text):
@@ -263,4 +375,13 @@ def date_words(text: str, language: str = "en") -> dict[str, str]:
         day = match["day"] or match["later"]
         if 1 <= int(day) <= 31:
             found[day] = f"@d{int(day):02}"
+    return found
+
+
+def _words_of(one: Said) -> dict[str, str]:
+    found = {str(one.year): f"@y{one.year}"} if one.year else {}
+    if one.month:
+        found[one.name] = f"@m{one.month:02}"
+    if 1 <= one.day <= 31:
+        found[str(one.day)] = f"@d{one.day:02}"
     return found

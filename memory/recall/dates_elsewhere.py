@@ -31,6 +31,32 @@ _MONTHS = (
 # Christmas.
 _WHOLE, _LEAST_LETTERS = 0.6, 4
 _UNIT_LETTERS = 3
+# Months as they stand behind "in" where that bends them otherwise than the tables have it, January
+# first: Russian, Ukrainian, Czech, Polish, Finnish (whose other ends follow), Turkish.
+_BENT = """
+    январе феврале марте апреле мае июне июле августе сентябре октябре ноябре декабре
+    січні лютому березні квітні травні червні липні серпні вересні жовтні листопаді грудні
+    lednu únoru březnu dubnu květnu červnu červenci srpnu září říjnu - prosinci
+    styczniu lutym marcu kwietniu maju czerwcu lipcu sierpniu wrześniu październiku - grudniu
+    tammikuun helmikuun maaliskuun huhtikuun toukokuun kesäkuun heinäkuun elokuun syyskuun lokakuun
+    marraskuun joulukuun
+    ocakta şubatta martta nisanda mayısta haziranda temmuzda ağustosta eylülde ekimde kasımda
+    aralıkta
+"""
+_FINNISH_ENDS = ("sta", "lta", "lla", "hun")
+# Of days, weeks and years from now, what the tables lack.
+_STEPS = {
+    "toissapäivänä": (-2, "day"),
+    "toissa päivänä": (-2, "day"),
+    "ylihuomenna": (2, "day"),
+    "toissa vuonna": (-2, "year"),
+    "العام الماضي": (-1, "year"),
+    "السنة الماضية": (-1, "year"),
+    "الأسبوع الماضي": (-1, "week"),
+    "أول أمس": (-2, "day"),
+    "evvelsi gün": (-2, "day"),
+    "önceki gün": (-2, "day"),
+}
 
 _TOKEN = re.compile(r"\w+(?:['’]\w+)?")
 _SAID = re.compile(r"(?P<ahead>in )?(?P<count>\\1|\d+) (?P<unit>day|week|month|year)(?: ago)?")
@@ -92,7 +118,7 @@ def months(text: str) -> Iterator[Month]:
     known = _tables().months
     low = text.lower()
     for token in _TOKEN.finditer(low):
-        number = known.get(token[0])
+        number = known.get(token[0]) or known.get(token[0].replace("’", "'").split("'")[0])
         if number is not None:
             yield _month(low, token, number)
 
@@ -128,6 +154,16 @@ def _number(text: str, tables: _Tables) -> int:
 def _tables() -> _Tables:
     """A quarter of a second, once per process."""
     tables = _Tables()
+    for place, name in enumerate(_BENT.split()):
+        tables.months[name] = place % len(_MONTHS) + 1
+        if name.endswith("kuun"):
+            for end in _FINNISH_ENDS:
+                tables.months[name.removesuffix("n") + end] = place % len(_MONTHS) + 1
+    tables.months.pop("-")
+    for text, (count, unit) in _STEPS.items():
+        pattern = re.compile(rf"{re.escape(text)}(?!\w)")
+        phrase = _Phrase(pattern, number_first=False, count=count, sign=1, unit=unit)
+        tables.phrases[text.split()[0]].append(phrase)
     for language in _LANGUAGES:
         data = _data(language)
         _add_months(tables, data)
