@@ -362,9 +362,9 @@ def date_words(text: str, language: str = "en") -> dict[str, str]:
             found[match[0]] = f"@d{match['day']}"
         found[match["year"]] = f"@y{match['year']}"
     for match in _DOTTED_WORD.finditer(text):
-        day, month = int(match["day"]), int(match["month"])
-        if 1 <= day <= 31 and 1 <= month <= 12:
-            found |= {f"{day}.{month}": f"@m{month:02}", match[0]: f"@d{day:02}"}
+        if 1 <= int(match["day"]) <= 31 and 1 <= int(match["month"]) <= 12:
+            found[f"{match['day']}.{match['month']}"] = f"@m{int(match['month']):02}"
+            found[match[0]] = f"@d{int(match['day']):02}"
     for match in _YEAR_WORD.finditer(text):
         found[match["year"]] = f"@y{match['year']}"
     for match in _MONTH_WORD.finditer(text):
