@@ -26,7 +26,9 @@ import psutil
 from config.errors import StartError
 
 HOST = "127.0.0.1"
-READY_SECONDS = 180
+# How often somebody who waits for a slow machine is told what for.
+NEWS_SECONDS = 60
+FAILED = "failed"
 # A worker may be waiting for a language model. It can be killed at any point, so it is.
 STOP_SECONDS = 8
 # A part that dies more often than this within so many seconds is not helped by starting it again.
@@ -196,7 +198,7 @@ def keep_running(
         for child in started:
             child.start(folder, environment)
         run.write(started)
-        wait_until_healthy(f"{run.address}/healthz", check)
+        wait_until_healthy(f"{run.address}/healthz", started[0].log, check)
         ready()
         while True:
             stop_request.check()
@@ -230,12 +232,17 @@ def complain_of_the_dead(started: list[Child]) -> None:
             )
 
 
-def wait_until_healthy(url: str, check: Callable[[], None]) -> None:
-    give_up = time.monotonic() + READY_SECONDS
+def wait_until_healthy(url: str, log: Path, check: Callable[[], None]) -> None:
+    """As long as it takes: at the first start a slow machine makes the model's graph for minutes,
+    and would begin anew if it were stopped. Raises StartError where a part has failed."""
+    news = time.monotonic() + NEWS_SECONDS
     while (state := _health(url)) != "":
         check()
-        if time.monotonic() > give_up:
-            raise StartError(f"Not ready after {READY_SECONDS} seconds: {state}")
+        if FAILED in state:
+            raise StartError(f"It can't get ready ({state}). {log} says why.")
+        if time.monotonic() > news:
+            news += NEWS_SECONDS
+            say(f"Not ready yet ({state}). Its log is {log}")
         time.sleep(0.1)
 
 
@@ -247,7 +254,7 @@ def _health(url: str) -> str:
     except urllib.error.HTTPError as error:
         with contextlib.suppress(ValueError, KeyError):
             parts = json.loads(error.read())["parts"]
-            return ", ".join(f"{part}: {state}" for part, state in parts.items())
+            return ", ".join(f"{part}: {state}" for part, state in parts.items() if state != "ok")
         return f"the web server answers {error.code}, its log says why"
     except OSError as error:
         return str(error)

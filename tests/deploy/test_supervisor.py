@@ -1,7 +1,12 @@
 import json
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -74,6 +79,50 @@ def test_a_restart_ends_what_the_dead_child_left_and_spares_the_living(tmp_path:
         assert child.process.poll() is None
     finally:
         supervisor.stop([child])
+
+
+@contextmanager
+def web_server(*states: str) -> Iterator[str]:
+    """Answers as /healthz does while the embedding model is in these states, the last one for good;
+    "" is that all is well."""
+    left = list(states)
+
+    class Health(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            state = left.pop(0) if len(left) > 1 else left[0]
+            self.send_response(503 if state else 200)
+            self.end_headers()
+            parts = {"database": "ok", "embedding model": state or "ok"}
+            self.wfile.write(json.dumps({"ok": not state, "parts": parts}).encode())
+
+        def log_message(self, *arguments: Any) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Health) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/healthz"
+        server.shutdown()
+
+
+def test_a_slow_start_is_waited_for_and_told_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(supervisor, "NEWS_SECONDS", 0)
+    looks: list[None] = []
+    with web_server("loading", "loading", "") as url:
+        supervisor.wait_until_healthy(url, tmp_path / "web.log", lambda: looks.append(None))
+    assert len(looks) == 2
+    said = capsys.readouterr().out
+    assert said.count("Not ready yet (embedding model: loading)") == 2
+    assert "web.log" in said
+
+
+def test_a_part_that_failed_is_not_waited_for(tmp_path: Path) -> None:
+    with (
+        web_server("loading", "failed") as url,
+        pytest.raises(StartError, match=r"\(embedding model: failed\).*web\.log"),
+    ):
+        supervisor.wait_until_healthy(url, tmp_path / "web.log", lambda: None)
 
 
 def test_what_a_killed_run_left_is_ended_by_the_next(tmp_path: Path) -> None:
