@@ -6,8 +6,9 @@ class KnowledgeConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from knowledge import indexing, mcp, pins, tombstones
+        from knowledge import indexing, mcp, pins
         from knowledge.models import DocumentEmbedding
+        from knowledge.purging import Documents
         from knowledge.search.tier import TIER
         from memory import reembed, vector_index
         from memory.purge import further
@@ -16,7 +17,7 @@ class KnowledgeConfig(AppConfig):
 
         if "knowledge_documentembedding" not in vector_index.TABLES:
             vector_index.TABLES.append("knowledge_documentembedding")
-        further.holders.append(further.Further(tombstones.all_rows, tombstones.hashes_among))
+        further.holders.append(Documents())
         mcp.register()
         tiers.register(TIER)
         ahead.hints.append(ahead.Hint(pins.EXISTS, pins.lines))

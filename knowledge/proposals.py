@@ -6,10 +6,12 @@ and all that is found waits for the owner.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models.functions import Lower
+from django.http import Http404
 
 from agents.models import Agent, User
 from conversations import ingest
@@ -19,7 +21,8 @@ from conversations.passages import digest
 from knowledge.models import Document, DocumentPassage
 from memory import llm
 from memory.extraction.windows import MESSAGES
-from memory.models import Evidence, Fact
+from memory.models import Evidence, Fact, Rule
+from memory.purge.further import Hanging
 from memory.scope import facts_of
 from memory.vocabulary import ArchivedReason, State
 
@@ -29,17 +32,6 @@ MOST = 20 * MESSAGES
 
 class NotNow(Exception):
     """The message is for people."""
-
-
-@dataclass(frozen=True, slots=True)
-class Hanging:
-    """What extraction keeps of documents: candidates that rest on nothing else, the messages that
-    hold passages, and their conversations. `confirmed` facts stay, without their quotes."""
-
-    facts: tuple[UUID, ...] = ()
-    messages: tuple[UUID, ...] = ()
-    talks: tuple[UUID, ...] = ()
-    confirmed: int = 0
 
 
 def can_read() -> bool:
@@ -58,7 +50,7 @@ def answering(document: Document) -> QuerySet[DocumentPassage]:
 def propose(*, document: Document, agent: Agent, passages: Iterable[UUID] | None = None) -> Stored:
     """Has these passages read, or all of them; what is found waits in the review of `agent`.
 
-    A passage that was read before is not read again. Raises NotNow, MemoryOff.
+    A passage that was read before is not read again. Raises NotNow, MemoryOff, Http404.
     """
     if not can_read():
         raise NotNow("No language model is set up, and only one can read documents.")
@@ -73,13 +65,23 @@ def propose(*, document: Document, agent: Agent, passages: Iterable[UUID] | None
             f"It has more than {MOST} passages, which would be very many questions to the model."
             " Choose the passages that speak of you."
         )
-    return ingest.excerpts(
-        agent=agent,
-        external_id=_talk_id(document.pk, agent.pk),
-        title=document.title,
-        passages=_excerpts(document, found),
-        added_at=document.created_at,
-    )
+    with transaction.atomic():
+        _hold(document)
+        return ingest.excerpts(
+            agent=agent,
+            external_id=_talk_id(document.pk, agent.pk),
+            title=document.title,
+            passages=_excerpts(document, found),
+            added_at=document.created_at,
+        )
+
+
+def _hold(document: Document) -> None:
+    """Until its passages are stored as messages, so that a deletion finds these. Raises Http404: it
+    was deleted since they were read."""
+    rows = Document.objects.select_for_update(no_key=True)
+    if rows.filter(pk=document.pk, owner=document.owner_id).values_list("pk").first() is None:
+        raise Http404("There is no such document.")
 
 
 def _excerpts(document: Document, rows: Sequence[DocumentPassage]) -> list[Excerpt]:
@@ -109,16 +111,22 @@ def pages_of(passage: DocumentPassage) -> str:
 
 
 def hanging(owner: User, documents: Iterable[UUID]) -> Hanging:
-    talks = talks_of(owner, documents)
-    ids = list(talks.values_list("pk", flat=True))
+    """What goes with them: candidates that rest on nothing else, whatever became of them, but for
+    those that the owner confirmed or made a rule of; the messages that hold passages, and their
+    conversations."""
+    ids = list(talks_of(owner, documents).values_list("pk", flat=True))
     said = Message.objects.filter(owner=owner, conversation__in=ids).exclude(content=Message.PURGED)
-    born = facts_of(owner).filter(conversation__in=ids)
     return Hanging(
-        facts=tuple(_alone(born.filter(state=State.PENDING), ids).values_list("pk", flat=True)),
+        facts=tuple(sorted(_alone(born_in(owner, ids), ids))),
         messages=tuple(said.values_list("pk", flat=True)),
         talks=tuple(ids),
-        confirmed=born.filter(state=State.ACTIVE).count(),
     )
+
+
+def born_in(owner: User, talks: Iterable[UUID]) -> QuerySet[Fact]:
+    """All that was ever found there, but for shells."""
+    rows = facts_of(owner).filter(conversation__in=list(talks))
+    return rows.exclude(archived_reason=ArchivedReason.PURGED)
 
 
 def talks_of(owner: User, documents: Iterable[UUID]) -> QuerySet[Conversation]:
@@ -137,16 +145,28 @@ def document_in(conversation: Conversation) -> UUID | None:
         return None
 
 
-def _alone(waiting: QuerySet[Fact], talks: list[UUID]) -> QuerySet[Fact]:
-    """Those whose purge touches nothing but these conversations."""
+def _alone(born: QuerySet[Fact], talks: list[UUID]) -> set[UUID]:
+    """Never let in, and their purge touches nothing but these conversations."""
+    never_in = ~Q(state=State.ACTIVE) & ~Q(state=State.ARCHIVED, archived_from=State.ACTIVE)
     elsewhere = Evidence.objects.filter(fact=OuterRef("pk")).exclude(
         message__conversation__in=talks
     )
-    twins = Fact.objects.filter(owner=OuterRef("owner"), text_hash=OuterRef("text_hash"))
-    others = twins.exclude(conversation__in=talks, state=State.PENDING).exclude(
-        archived_reason=ArchivedReason.PURGED
-    )
-    return waiting.filter(~Exists(elsewhere), ~Exists(others))
+    rules = Rule.objects.filter(owner=OuterRef("owner")).annotate(said=Lower("text"))
+    rules = rules.filter(Q(candidate=OuterRef("pk")) | Q(said=Lower(OuterRef("statement"))))
+    rows = born.filter(never_in, ~Exists(elsewhere), ~Exists(rules))
+    going = set(rows.values_list("pk", flat=True))
+    while going and (bound := _bound(born, going)):
+        going -= bound
+    return going
+
+
+def _bound(born: QuerySet[Fact], going: set[UUID]) -> set[UUID]:
+    """Those whose purge would take a fact that stays: of the same text, or an earlier wording."""
+    others = Fact.objects.exclude(pk__in=going).exclude(archived_reason=ArchivedReason.PURGED)
+    twins = others.filter(owner=OuterRef("owner"), text_hash=OuterRef("text_hash"))
+    earlier = others.filter(superseded_by=OuterRef("pk"))
+    rows = born.filter(Exists(twins) | Exists(earlier), pk__in=going)
+    return set(rows.values_list("pk", flat=True))
 
 
 def _talk_id(document: UUID, agent: UUID) -> str:

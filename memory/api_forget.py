@@ -58,8 +58,9 @@ class ForgetOut(BaseModel):
 
 
 class PurgeOut(BaseModel):
-    """`derived`: facts among them that were made from others. `kept`: facts that stay although they
-    rest on the same messages."""
+    """`derived`: facts among them that were made from others. `documents` go whole, with their
+    originals, and are counted in `others` too. `kept`: facts that stay although they rest on the
+    same messages."""
 
     purged: bool
     facts: int
@@ -67,6 +68,7 @@ class PurgeOut(BaseModel):
     messages: int
     titles: int
     others: int
+    documents: int
     kept: list[UUID]
     seen: str
 
@@ -84,6 +86,7 @@ class PurgeOut(BaseModel):
             messages=plan.messages,
             titles=plan.titles,
             others=plan.others,
+            documents=len(plan.documents),
             kept=kept,
             seen=plan.seen,
         )

@@ -120,6 +120,7 @@ def add_address(
         origin=DocumentOrigin.WEB,
         address=address,
     )
+    _refuse_deleted(row, address, actor)
     return _insert(row, actor, lambda: None, address=address)
 
 
@@ -134,13 +135,13 @@ def _take(row: Document, stream: Any, actor: Actor) -> Added:
         if not original.size:
             raise Refused("There is nothing in it.")
         row.size, row.digest = original.size, original.digest
-        _refuse_deleted(row, actor)
+        _refuse_deleted(row, row.digest, actor)
         return _insert(row, actor, lambda: _store(row, original), digest=original.digest)
 
 
-def _refuse_deleted(row: Document, actor: Actor) -> None:
-    """What the owner deleted only a person brings back."""
-    if actor.person is None and tombstones.stands(row.owner, row.digest):
+def _refuse_deleted(row: Document, said: str, actor: Actor) -> None:
+    """What the owner deleted only a person brings back. `said`: see `tombstones.hash_of`."""
+    if actor.person is None and tombstones.stands(row.owner, said):
         raise Refused("The owner deleted this document, so it is not stored again.")
 
 
@@ -159,12 +160,14 @@ def _insert(row: Document, actor: Actor, store: Callable[[], None], **key: str) 
                 return Added(there, is_new=False)
             row.save(force_insert=True)
             store()
-            hint(row)
+            hint(row.pk)
     except IntegrityError:
         there = known.first()
-        if there is None:
-            raise
-        return Added(there, is_new=False)
+        if there is not None:
+            return Added(there, is_new=False)
+        if not Collection.objects.filter(pk=row.collection_id, owner=row.owner).exists():
+            raise Refused("Its collection was deleted meanwhile.") from None
+        raise
     return Added(row, is_new=True)
 
 

@@ -24,7 +24,7 @@ from conversations.models import Conversation, Import
 from memory.access import runs_of
 from memory.models import ExtractionRun
 from memory.purge import execute
-from memory.purge.plan import Deed, Plan, plan_of
+from memory.purge.plan import EXAMPLES, Deed, Plan, plan_of
 from memory.purge.selection import BadSelection, Selection, chosen
 from memory.sensitive.hidden import show_hidden
 from memory.stopping import stop_request
@@ -112,14 +112,29 @@ class ChoosingCommand(BaseCommand):
         for count, *name in (
             (plan.messages, "message", "messages"),
             (plan.titles, "title of a conversation", "titles of conversations"),
-            (plan.others, "dropped candidate, name or case", "dropped candidates, names and cases"),
+            (
+                plan.further,
+                "dropped candidate, name, case, note or rule",
+                "dropped candidates, names, cases, notes and rules",
+            ),
+            (
+                len(plan.documents),
+                "document as a whole, with its original",
+                "documents as a whole, with their originals",
+            ),
         ):
             if count:
                 write(f"  {counted(count, *name)}")
+        for title in plan.documents[:EXAMPLES]:
+            write(f"  - “{show_hidden(title)}”")
+        if len(plan.documents) > EXAMPLES:
+            write(f"    … and {len(plan.documents) - EXAMPLES} more")
         for fact in plan.examples:
             write(f"  - {show_hidden(fact.statement)}")
         if plan.facts_in_all > len(plan.examples):
             write(f"    … and {plan.facts_in_all - len(plan.examples)} more")
+        for line in plan.staying:
+            write(f"Stays: {show_hidden(line)}")
         if plan.kept:
             write("What stays, though it rests on the same messages or took their place:")
         for fact in plan.kept:

@@ -26,7 +26,7 @@ class ChooseForm(forms.Form):
         max_length=300,
         min_length=SHORTEST,
         label="These words",
-        help_text="Whole words, in any case",
+        help_text="Whole words, in any case. A purge takes documents that hold them, each whole.",
         **NOTHING,
     )
     agent = forms.ModelChoiceField(Agent.objects.none(), empty_label="Any assistant", **NOTHING)

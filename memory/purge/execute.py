@@ -23,7 +23,7 @@ from memory.lifecycle.clearing import in_force, release_corrections, stand_again
 from memory.lifecycle.returns import digest_of
 from memory.lifecycle.rows import need_person, transition
 from memory.models import Fact
-from memory.purge.further import hashes_among
+from memory.purge import further
 from memory.purge.reach import Reach, reach_of
 from memory.purge.selection import Selection
 from memory.vocabulary import ArchivedReason, State
@@ -156,26 +156,39 @@ def _erase_once(
     talks: Sequence[UUID],
     others: Sequence[UUID],
 ) -> dict[str, int]:
-    """Order of locks: the lease, the conversations, then facts: as extraction takes them."""
-    touched = _conversations(reach_of(owner, facts, messages), talks)
+    """Order of locks: rows of other apps, the lease, the conversations, then facts: as extraction
+    takes them."""
     with acting(actor, "purge"):
+        further.hold(owner, others)
         lease.seize(owner)
+        touched = _conversations(owner, facts, messages, talks, others)
         _lock(touched)
         with transition(owner, actor, "purge"):
-            reach = reach_of(owner, facts, messages)
-            if not _conversations(reach, talks) <= touched:
+            if not _conversations(owner, facts, messages, talks, others) <= touched:
                 raise Moved
+            along = further.hanging(owner, others)
+            facts, messages = [*facts, *along.facts], [*messages, *along.messages]
+            talks = [*talks, *along.talks]
+            reach = reach_of(owner, facts, messages)
             merges = in_force(reach.derived)
             release_corrections(reach.facts)
-            digests = sorted({*_digests(reach), *hashes_among(owner, others)})
+            digests = sorted({*_digests(reach), *further.hashes_among(owner, others)})
             erased = _call(owner, actor, facts, messages, talks, others, digests)
             stand_again(merges)
             return erased
 
 
-def _conversations(reach: Reach, talks: Collection[UUID]) -> set[UUID]:
+def _conversations(
+    owner: User,
+    facts: Sequence[UUID],
+    messages: Sequence[UUID],
+    talks: Collection[UUID],
+    others: Collection[UUID],
+) -> set[UUID]:
+    along = further.hanging(owner, others)
+    reach = reach_of(owner, [*facts, *along.facts], [*messages, *along.messages])
     said = Message.objects.filter(pk__in=reach.messages).order_by()
-    return {*talks, *said.values_list("conversation", flat=True).distinct()}
+    return {*talks, *along.talks, *said.values_list("conversation", flat=True).distinct()}
 
 
 def _lock(conversations: Collection[UUID]) -> None:

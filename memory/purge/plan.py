@@ -10,6 +10,7 @@ from django.db.models import Count, Q
 
 from conversations.models import Message
 from memory.models import Fact
+from memory.purge import further
 from memory.purge.reach import Reach, reach_of
 from memory.purge.selection import Selection
 from memory.scope import facts_of
@@ -31,8 +32,9 @@ class OtherPlan(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Counts, and some of the facts. `kept`: facts that stay although they rest on the same
-    messages, or stand in the place of what goes. `seen` changes with what would go."""
+    """Counts, and some of the facts. `documents`: titles of rows of other apps that go whole, among
+    `others`. `kept`: facts that stay although they rest on the same messages, or stand in the place
+    of what goes. `staying`: what else stays, in sentences. `seen` changes with what would go."""
 
     deed: Deed
     facts: Mapping[str, int]
@@ -40,13 +42,20 @@ class Plan:
     messages: int = 0
     titles: int = 0
     others: int = 0
+    documents: tuple[str, ...] = ()
     examples: tuple[Fact, ...] = ()
     kept: tuple[Fact, ...] = ()
+    staying: tuple[str, ...] = ()
     seen: str = ""
 
     @property
     def facts_in_all(self) -> int:
         return sum(self.facts.values())
+
+    @property
+    def further(self) -> int:
+        """Without the documents, which are told by their titles."""
+        return self.others - len(self.documents)
 
     @property
     def is_empty(self) -> bool:
@@ -60,13 +69,15 @@ class Plan:
 def plan_of(selection: Selection, deed: Deed) -> Plan:
     if deed == Deed.FORGET:
         return _plan_to_forget(selection)
+    owner, others = selection.owner, selection.chosen_others()
+    along = further.hanging(owner, others)
     reach = reach_of(
-        selection.owner,
-        list(selection.chosen_facts().values_list("pk", flat=True)),
-        list(selection.chosen_messages().values_list("pk", flat=True)),
+        owner,
+        [*selection.chosen_facts().values_list("pk", flat=True), *along.facts],
+        [*selection.chosen_messages().values_list("pk", flat=True), *along.messages],
     )
-    titles, others = _titles(selection), selection.chosen_others()
-    facts = facts_of(selection.owner)
+    titles = sorted({*_titles(selection), *along.talks})
+    facts = facts_of(owner)
     return Plan(
         deed=deed,
         facts=_by_state(selection, reach.facts),
@@ -74,8 +85,10 @@ def plan_of(selection: Selection, deed: Deed) -> Plan:
         messages=len(reach.messages),
         titles=len(titles),
         others=len(others),
+        documents=tuple(further.titles(owner, others)),
         examples=tuple(facts.filter(pk__in=reach.facts).order_by("-pk")[:EXAMPLES]),
         kept=_kept(selection, reach),
+        staying=tuple(further.staying(owner, selection.pattern, others)),
         seen=_seen(deed, [*reach.facts, *reach.messages, *titles, *others]),
     )
 

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
@@ -123,10 +124,11 @@ class Selection:
             notes = Sketch.objects.filter(owner=self.owner)
             rules = Rule.objects.filter(owner=self.owner)
             own = (_ids(dropped), _ids(names), _ids(cases), _ids(notes), _ids(rules))
-            return {*chain(*own), *further.all_rows(self.owner)}
+            return {*chain(*own), *further.chosen(self.owner, self.wish)}
         if self.takes_whole_conversations:
             whole = self.chosen_conversations()
-            return set(_ids(Sketch.objects.filter(owner=self.owner, conversation__in=whole)))
+            notes = Sketch.objects.filter(owner=self.owner, conversation__in=whole)
+            return {*_ids(notes), *self._brought(), *further.chosen(self.owner, self.wish)}
         if not self.match or self.since or self.until:
             return set()
         pattern = _pattern(self.match)
@@ -137,7 +139,30 @@ class Selection:
             Q(statement__iregex=pattern) | Q(quote__iregex=pattern) | Q(detail__iregex=pattern)
         )
         named = self._named(pattern) if self._is_match_alone else set()
-        return {*_ids(dropped), *_ids(self._noted(pattern)), *named}
+        beyond = further.chosen(self.owner, self.wish)
+        return {*_ids(dropped), *_ids(self._noted(pattern)), *named, *beyond}
+
+    @property
+    def pattern(self) -> str:
+        """For Postgres; empty where no words are asked for."""
+        return _pattern(self.match) if self.match else ""
+
+    @property
+    def wish(self) -> further.Wish:
+        """What the rules mean beyond the memory: rows know who brought them and what they say, but
+        no conversation, and nobody said them at a time."""
+        narrowed = (self.facts, self.conversation, self.agent, self.source, self.run,
+                    self.imported, self.since, self.until)  # fmt: skip
+        if any(narrowed):
+            return further.Wish()
+        return further.Wish(everything=self.everything, client=self.client, pattern=self.pattern)
+
+    def _brought(self) -> Iterable[UUID]:
+        """Rules that came with the import, where nothing narrows it."""
+        narrowed = (self.conversation, self.agent, self.source, self.client)
+        if self.imported is None or any(narrowed):
+            return ()
+        return _ids(Rule.objects.filter(owner=self.owner, imported_by=self.imported))
 
     def _noted(self, pattern: str) -> QuerySet[Sketch]:
         notes = Sketch.objects.filter(self._whence(own=None, through="conversation__"))
