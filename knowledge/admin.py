@@ -1,12 +1,16 @@
 """The tables of the knowledge base in the admin, and repair of many documents at once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import count
 from typing import Any, cast
 
 from django.contrib import admin, messages
-from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.db.models import Func, QuerySet
+from django.db.models.functions import Length, Substr
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
 
 from agents.audit import person
 from agents.desk_admin import AuditedAdmin, ReadOnlyAdmin, signed_in
@@ -24,6 +28,8 @@ from knowledge.models import (
 from memory.sensitive.hidden import show_hidden
 
 LISTED = 50  # of what would be deleted
+# Characters of a text: on its page, and of its download at a time.
+SHOWN, PIECE = 20_000, 1_000_000
 
 
 @admin.register(Collection)
@@ -91,28 +97,27 @@ class DocumentAdmin(ReadOnlyAdmin[Document]):
 def try_again(
     model_admin: DocumentAdmin, request: HttpRequest, documents: QuerySet[Document]
 ) -> None:
-    _each(request, documents, ingest.retry, "tried again", "had not failed")
+    _all(request, documents, ingest.retry_all, "tried again", "had not failed")
 
 
 def read_again(
     model_admin: DocumentAdmin, request: HttpRequest, documents: QuerySet[Document]
 ) -> None:
-    _each(request, documents, ingest.reingest, "read again", "being read just now")
+    _all(request, documents, ingest.reingest_all, "read again", "being read just now")
 
 
-def _each(
+def _all(
     request: HttpRequest,
     documents: QuerySet[Document],
-    step: Callable[..., bool],
+    step: Callable[..., int],
     done: str,
     left: str,
 ) -> None:
-    rows = list(documents.select_related("owner", "collection").order_by("pk"))
-    actor = person(signed_in(request))
-    count = sum(step(document=row, actor=actor) for row in rows)
-    messages.success(request, f"{count} {done}.")
-    if count < len(rows):
-        messages.info(request, f"{len(rows) - count} {left}.")
+    ids = list(documents.values_list("pk", flat=True))
+    number = step(documents=Document.objects.filter(pk__in=ids), actor=person(signed_in(request)))
+    messages.success(request, f"{number} {done}.")
+    if number < len(ids):
+        messages.info(request, f"{len(ids) - number} {left}.")
 
 
 def erase(
@@ -152,13 +157,67 @@ class DocumentPassageAdmin(ReadOnlyAdmin[DocumentPassage]):
 
 @admin.register(DocumentText)
 class DocumentTextAdmin(ReadOnlyAdmin[DocumentText]):
+    """A text may have millions of characters: its page shows where it begins."""
+
     list_display = ("document", "generation", "owner")
     list_select_related = ("document", "owner")
     id_fields = ("document",)
     search_fields = ("=document__pk",)
+    fields = ("document", "generation", "owner", "characters", "beginning")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[DocumentText]:
         return super().get_queryset(request).defer("markdown")
+
+    @admin.display(description="characters")
+    def characters(self, text: DocumentText) -> str:
+        return f"{_column(text, Length('markdown')):,}"
+
+    @admin.display(description="text")
+    def beginning(self, text: DocumentText) -> str:
+        said = str(_column(text, Substr("markdown", 1, SHOWN + 1)))
+        whole = reverse("admin:knowledge_documenttext_download", args=[text.pk])
+        note = f"The first {SHOWN:,} characters." if len(said) > SHOWN else "All of it."
+        return format_html(
+            '<p>{} <a href="{}">Download the whole text</a></p><pre class="readonly">{}</pre>',
+            note,
+            whole,
+            show_hidden(said[:SHOWN]),
+        )
+
+    def get_urls(self) -> list[URLPattern]:
+        whole = path(
+            "<int:text_id>/download/",
+            self.admin_site.admin_view(self.download),
+            name="knowledge_documenttext_download",
+        )
+        return [whole, *super().get_urls()]
+
+    def download(self, request: HttpRequest, text_id: int) -> StreamingHttpResponse:
+        """A look like that at the page: scoped, and noted where it is another's."""
+        text = self.get_object(request, str(text_id))
+        if text is None or not self.has_view_permission(request, text):
+            raise Http404("There is no such text.")
+        return StreamingHttpResponse(
+            _pieces(text),
+            content_type="text/plain; charset=utf-8",
+            headers={
+                "Content-Disposition": f'attachment; filename="text-{text_id}.md"',
+                "X-Content-Type-Options": "nosniff",
+            },
+        )
+
+
+def _column(text: DocumentText, column: Func) -> Any:
+    """Worked out by the database, so that the text itself stays there."""
+    return DocumentText.objects.filter(pk=text.pk).values_list(column, flat=True).get()
+
+
+def _pieces(text: DocumentText) -> Iterator[bytes]:
+    for start in count(1, PIECE):
+        said = str(_column(text, Substr("markdown", start, PIECE)))
+        yield said.encode()
+        if len(said) < PIECE:
+            return
 
 
 @admin.register(DocumentFile)

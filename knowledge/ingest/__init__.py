@@ -11,7 +11,7 @@ from knowledge.ingest.adding import (
     most_bytes,
 )
 from knowledge.ingest.deleting import delete, delete_collection
-from knowledge.ingest.steps import reingest, retry
+from knowledge.ingest.steps import reingest, reingest_all, retry, retry_all
 
 __all__ = [
     "Added",
@@ -24,5 +24,7 @@ __all__ = [
     "in_words",
     "most_bytes",
     "reingest",
+    "reingest_all",
     "retry",
+    "retry_all",
 ]

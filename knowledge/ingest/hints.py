@@ -8,15 +8,14 @@ from celery import current_app
 from django.db import transaction
 
 from conversations.hints import IMPATIENT
-from knowledge.models import Document
 
 log = logging.getLogger(__name__)
 
 INGEST = "knowledge.tasks.ingest"
 
 
-def hint(document: Document) -> None:
-    transaction.on_commit(partial(_send, document.pk))
+def hint(document_id: UUID) -> None:
+    transaction.on_commit(partial(_send, document_id))
 
 
 def _send(document_id: UUID) -> None:

@@ -109,11 +109,10 @@ def delete(request: DeskRequest, collection_id: UUID) -> HttpResponse:
 @require_POST
 @desk
 def retry_all(request: DeskRequest, collection_id: UUID | None = None) -> HttpResponse:
-    failed = documents_of(request.user).filter(state=DocumentState.FAILED)
+    rows = documents_of(request.user)
     if collection_id is not None:
-        failed = failed.filter(collection=collection_of(request.user, collection_id))
-    actor, rows = person(request.user), failed.order_by("pk").iterator()
-    count = sum(ingest.retry(document=row, actor=actor) for row in rows)
+        rows = rows.filter(collection=collection_of(request.user, collection_id))
+    count = ingest.retry_all(documents=rows, actor=person(request.user))
     if count:
         messages.success(request, f"{count} {'are' if count > 1 else 'is'} tried again.")
     else:

@@ -8,9 +8,10 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from agents.models import AuditEvent, TextAccess, User
-from knowledge.models import Collection, Document
+from knowledge.models import Collection, Document, DocumentPassage, DocumentText
 from knowledge.vocabulary import DocumentState
 from tests.factories import UserFactory
 from tests.knowledge.shelves import document, failed, shelf
@@ -66,6 +67,78 @@ def test_a_list_of_what_is_large_does_not_read_it(
         page = bosss.get(reverse(f"admin:knowledge_{table}_changelist"))
     assert "boss" in page.content.decode()
     assert not [one for one in asked if f'"{column}"' in one["sql"]]
+
+
+@pytest.mark.parametrize("action", ["try_again", "read_again"])
+def test_many_at_once_are_one_change_and_one_word_to_the_worker(
+    bosss: Client,
+    boss: User,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+    action: str,
+) -> None:
+    papers = shelf(boss)
+    asked = []
+    for number in (3, 6):
+        rows = [failed(papers, f"{action} {number} {n}") for n in range(number)]
+        with (
+            CaptureQueriesContext(connection) as queries,
+            django_capture_on_commit_callbacks() as sent,
+        ):
+            data = {"action": action, "_selected_action": [str(row.pk) for row in rows]}
+            bosss.post(reverse(LIST), data)
+        assert len(sent) == 1
+        asked.append(len(queries))
+    assert asked[0] == asked[1]
+    assert {row.state for row in Document.objects.all()} == {DocumentState.WAITING}
+
+
+def test_reading_again_keeps_what_answers_and_drops_what_was_never_complete(
+    bosss: Client, boss: User
+) -> None:
+    ready, other = (document(shelf(boss, name), name, "Pay.") for name in ("Bill", "Lease"))
+    for row, generation in ((ready, 2), (other, 1)):
+        Document.objects.filter(pk=row.pk).update(generation=generation)
+        DocumentText.objects.create(owner=boss, document=row, generation=2, markdown="Paid.")
+    act(bosss, "read_again", ready, other)
+    left = DocumentText.objects.values_list("document__title", "generation")
+    assert set(left) == {("Bill", 2), ("Lease", 1)}
+    assert set(DocumentPassage.objects.values_list("document", flat=True)) == {other.pk}
+
+
+def test_a_long_text_begins_on_its_page_and_is_downloaded_whole(
+    bosss: Client, boss: User, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("knowledge.admin.PIECE", 1_000)
+    row = document(shelf(alice), "Book", "Begins <b>here</b>. " + "ž" * 30_000 + " Ends there.")
+    text = DocumentText.objects.get(document=row)
+    whole = bosss.get(reverse("admin:knowledge_documenttext_download", args=[text.pk]))
+    assert "attachment" in whole["Content-Disposition"]
+    assert b"".join(whole).decode() == text.markdown
+    assert TextAccess.objects.get().owner == alice
+    page = bosss.get(reverse("admin:knowledge_documenttext_change", args=[text.pk]))
+    shown = page.content.decode()
+    assert "Begins &lt;b&gt;here&lt;/b&gt;" in shown
+    assert "Ends there" not in shown
+    assert "The first 20,000 characters" in shown
+    assert len(shown) < 60_000
+
+
+def test_nobody_downloads_a_text_of_others_without_permission(
+    client: Client, boss: User, alice: User
+) -> None:
+    row = document(shelf(alice), "Book", "Begins here.")
+    text = DocumentText.objects.get(document=row)
+    place = reverse("admin:knowledge_documenttext_download", args=[text.pk])
+    clerk = UserFactory.create(username="clerk", is_staff=True)
+    mine = DocumentText.objects.get(document=document(shelf(clerk), "Mine", "Mine."))
+    for user, status in ((boss, 404), (clerk, 404), (alice, 302)):
+        client.force_login(user)
+        assert client.get(place).status_code == status
+    client.force_login(clerk)
+    own = reverse("admin:knowledge_documenttext_download", args=[mine.pk])
+    assert client.get(own).status_code == 404
+    clerk.user_permissions.add(Permission.objects.get(codename="view_documenttext"))
+    assert b"".join(client.get(own)) == b"Mine."
 
 
 def test_what_is_deleted_is_shown_first_and_takes_a_word(

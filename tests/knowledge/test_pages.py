@@ -7,8 +7,11 @@ from urllib.parse import unquote
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from pytest_django import DjangoCaptureOnCommitCallbacks
 from pytest_django.fixtures import Settings
 
 from agents.models import Agent, AuditEvent, OwnerSettings, User
@@ -245,6 +248,33 @@ def test_what_failed_says_why_and_is_tried_again(alices: Client, papers: Collect
         assert trail.latest("id").actor == f"person:{papers.owner_id}"
 
 
+@pytest.mark.parametrize("url", ["knowledge-retry", "collection-retry"])
+def test_many_failed_ones_are_one_change_and_one_word_to_the_worker(
+    alices: Client,
+    papers: Collection,
+    bob: User,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+    url: str,
+) -> None:
+    bobs = failed(shelf(bob), "Bob's")
+    place = reverse(url, args=[papers.pk] if url == "collection-retry" else [])
+    asked = []
+    for number in (3, 6):
+        for _ in range(number):
+            failed(papers, f"Lease {Document.objects.count()}")
+        with (
+            CaptureQueriesContext(connection) as queries,
+            django_capture_on_commit_callbacks() as sent,
+        ):
+            answer = alices.post(place)
+        assert (answer.status_code, len(sent)) == (302, 1)
+        asked.append(len(queries))
+        assert not Document.objects.filter(collection=papers, state=DocumentState.FAILED).exists()
+    assert asked[0] == asked[1]
+    bobs.refresh_from_db()
+    assert bobs.state == DocumentState.FAILED
+
+
 def test_what_is_tried_again_by_itself_says_when(alices: Client, papers: Collection) -> None:
     from django.utils import timezone
 
@@ -433,7 +463,8 @@ def test_deleting_a_document_takes_quotes_and_candidates_along(
     )  # fmt: skip
     page = re.sub(r"\s+", " ", text(alices, "document-delete", row.pk))
     assert "1 that rests on nothing else" in page
-    assert "1 stays, without the quotes" in page
+    assert "1, without the quotes" in page
+    assert "Purge what was read for Main" in page
     assert alices.post(reverse("document-delete", args=[row.pk])).status_code == 302
     assert not Document.objects.exists()
     waiting.refresh_from_db()
