@@ -10,6 +10,7 @@ from django.http import Http404
 from ninja import Query, Router, Status
 from pydantic import BaseModel, Field
 
+from agents.addresses import absolute
 from agents.auth import KeyRequest, agent_for, require_scope
 from agents.gate import MemoryOff, memory_on
 from agents.models import ApiKey
@@ -69,7 +70,7 @@ class PassageOut(BaseModel):
             kind=PassageKind(row.kind),
             page_from=row.page_from,
             page_to=row.page_to,
-            link=service.link_to(row),
+            link=absolute(service.link_to(row)),
             text=redact(row.text),
         )
 

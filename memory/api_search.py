@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 from ninja import Router
 from pydantic import BaseModel, Field
 
+from agents.addresses import absolute
 from agents.auth import KeyRequest, agent_for, require_scope
 from agents.models import ApiKey, OwnerSettings
 from conversations import reading
@@ -124,7 +125,7 @@ def search(request: KeyRequest, asked: SearchIn) -> SearchOut:
 
 
 def _place(place: Place | None) -> PlaceOut | None:
-    return PlaceOut(id=place.key, words=place.words, url=place.url) if place else None
+    return PlaceOut(id=place.key, words=place.words, url=absolute(place.url)) if place else None
 
 
 def _provenance(hit: Hit) -> SaidIn | None:

@@ -7,6 +7,7 @@ document, each passage is announced with the fence's own nonce, which no text ho
 import re
 from collections.abc import Iterator, Sequence
 
+from agents.addresses import absolute
 from knowledge.models import DocumentPassage
 from knowledge.search.reading import Read
 from knowledge.search.service import Found, link_to, pages_of
@@ -23,7 +24,7 @@ INTRODUCTION = (
 )
 # Tokens of the path and of a collection's name, and of all that stands around a text with them.
 PATH, NAME = 90, 40
-AROUND = 330
+AROUND = 360
 # What is not the document's own text.
 _ORIGINS = {
     PassageKind.OCR: "recognised in an image",
@@ -76,7 +77,7 @@ def announced(passage: DocumentPassage, number: int, nonce: str) -> str:
         f"collection “{_within(NAME, clean(passage.document.collection.name, nonce))}”",
         *([f"page {pages}"] if pages else []),
         *([_ORIGINS[passage.kind]] if passage.kind in _ORIGINS else []),
-        link_to(passage),
+        absolute(link_to(passage)),
         f"passage {passage.pk}",
     ]
     return f"[{nonce} {number}] {'; '.join(told)}"

@@ -97,6 +97,7 @@ def pages_of(passage: DocumentPassage) -> str:
 
 
 def link_to(passage: DocumentPassage) -> str:
+    """Within our pages; programs are told `absolute(link_to(…))`."""
     page = reverse("document", args=[passage.document_id])
     return f"{page}?at={passage.ordinal}#passage-{passage.ordinal}"
 

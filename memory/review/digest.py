@@ -8,7 +8,6 @@ never send twice; one that is killed in between has used up that day's mail.
 import smtplib
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from urllib.parse import urljoin
 from uuid import UUID, uuid4
 from zoneinfo import ZoneInfo
 
@@ -20,6 +19,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 
+from agents.addresses import absolute
 from agents.audit import Actor, acting
 from agents.models import User
 from memory.consolidation import reconfirm
@@ -65,7 +65,7 @@ def set_address(*, owner: User, address: str, actor: Actor) -> None:
 
 
 def stop_link(digest: ReviewDigest) -> str:
-    return _link(reverse("digest-stop", args=[_signer().sign(f"{digest.pk}.{digest.key}")]))
+    return absolute(reverse("digest-stop", args=[_signer().sign(f"{digest.pk}.{digest.key}")]))
 
 
 def digest_of(token: str) -> ReviewDigest | None:
@@ -127,8 +127,8 @@ def compose(digest: ReviewDigest, waiting: Waiting) -> EmailMessage:
         "waiting": waiting,
         "days": (timezone.now() - waiting.oldest).days if waiting.oldest else 0,
         "capped": queue.COUNTED,
-        "review": _link(reverse("review")),
-        "reconfirm": _link(reverse("reconfirm")),
+        "review": absolute(reverse("review")),
+        "reconfirm": absolute(reverse("reconfirm")),
         "stop": stop_at,
     }
     things = "thing waits" if waiting.total == 1 else "things wait"
@@ -142,10 +142,6 @@ def compose(digest: ReviewDigest, waiting: Waiting) -> EmailMessage:
             "Auto-Submitted": "auto-generated",
         },
     )
-
-
-def _link(path: str) -> str:
-    return urljoin(f"{settings.PUBLIC_URL}/", path.lstrip("/"))
 
 
 def _signer() -> Signer:

@@ -44,6 +44,18 @@ def call(agent: Agent) -> Call:
     return caller(agent, agent.owner, "search", "ingest")
 
 
+def test_a_link_can_be_opened_from_anywhere(call: Call, agent: Agent, settings: Settings) -> None:
+    """Behind a proxy the address that was asked is not the one that people use."""
+    settings.PUBLIC_URL = "https://memory.example"
+    row = document(shelf(agent.owner), "Pottery", KILN)
+    [found] = call("POST", f"{KB}/search", {"query": "porcelain kiln"}).json()["results"]
+    assert found["link"] == f"https://memory.example/knowledge/documents/{row.pk}/?at=0#passage-0"
+    everything = call("POST", "/api/v1/search", {"query": "porcelain kiln"}).json()["hits"]
+    assert [hit["place"]["url"] for hit in everything] == [found["link"]]
+    reading = call("GET", f"{KB}/passages/{found['passage']}?again=true").json()
+    assert found["link"] in reading["text"]
+
+
 def test_a_collection_is_made_changed_and_deleted(agent: Agent, call: Call) -> None:
     made = call("POST", f"{KB}/collections", {"name": " Manuals ", "description": "House"})
     assert made.status_code == 201

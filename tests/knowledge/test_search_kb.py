@@ -8,6 +8,7 @@ import pytest
 from django.http import Http404
 from hypothesis import given
 from hypothesis import strategies as st
+from pytest_django.fixtures import Settings
 
 from agents.gate import MemoryOff
 from agents.models import Agent
@@ -280,8 +281,9 @@ def test_results_are_fenced_and_nothing_in_them_ends_the_fence(
 
 
 def test_each_result_says_where_it_is_from(
-    agent: Agent, papers: Collection, no_vectors: None
+    agent: Agent, papers: Collection, no_vectors: None, settings: Settings
 ) -> None:
+    settings.PUBLIC_URL = "https://memory.example/home"
     row = filed(papers, "Pottery", KILN)
     [one] = search_kb(agent, "porcelain kiln")
     assert (one.path, one.pages) == (["Pottery", "Part 1"], "1")
@@ -291,7 +293,7 @@ def test_each_result_says_where_it_is_from(
         "Pottery > Part 1",
         "page 1",
         "collection “Papers”",
-        one.link,
+        f"https://memory.example/home{one.link}",
         str(one.passage.pk),
     ):
         assert part in text
