@@ -23,6 +23,7 @@ from knowledge.models import (
     DocumentFile,
     DocumentPassage,
     DocumentText,
+    PictureReading,
     PinnedCollection,
 )
 from memory.sensitive.hidden import show_hidden
@@ -218,6 +219,27 @@ def _pieces(text: DocumentText) -> Iterator[bytes]:
         yield said.encode()
         if len(said) < PIECE:
             return
+
+
+@admin.register(PictureReading)
+class PictureReadingAdmin(ReadOnlyAdmin[PictureReading]):
+    list_display = (
+        "document",
+        "model",
+        "asked_at",
+        "answered_at",
+        "error",
+        "llm_calls",
+        "input_tokens",
+        "output_tokens",
+        "owner",
+    )
+    list_filter = (("model", RecentValues), ("owner", OwnChoices))
+    list_select_related = ("document", "owner")
+    id_fields = ("pk", "document")
+    search_fields = ("=document__pk",)
+    search_help_text = "An id: its own or its document's"
+    date_hierarchy = "asked_at"
 
 
 @admin.register(DocumentFile)

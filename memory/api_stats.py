@@ -29,7 +29,8 @@ Row = TypeVar("Row", bound=Model)
 
 
 class TokensOut(BaseModel):
-    """Of one assistant only what its conversations took; else with what consolidation took."""
+    """Of one assistant only what its conversations took; else with what consolidation took, and
+    pictures in documents, each of which counts as a run."""
 
     days: int
     runs: int
@@ -102,6 +103,7 @@ def _tokens(scope: Scoped, now: datetime) -> TokensOut:
     days = figures.tokens_by_day(scope.runs(), since)
     if scope.agent is None:
         days += figures.upkeep_by_day(consolidation.runs_of(scope.owner), since)
+        days += figures.elsewhere_by_day(scope.owner, since)
     return TokensOut(
         days=TOKENS_OVER.days,
         runs=sum(day.runs for day in days),

@@ -5,6 +5,7 @@ Plans at a million facts are in docs/query-plans.md.
 """
 
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 
@@ -45,6 +46,11 @@ class Tokens:
     input: int
     output: int
     runs: int
+
+
+# Tokens that other apps took of an owner's since then, by day; each adds its own when it starts.
+TokensSince = Callable[[User, datetime], list[Tokens]]
+further_tokens: list[TokensSince] = []
 
 
 def facts(rows: QuerySet[Fact]) -> Facts:
@@ -114,6 +120,11 @@ def upkeep_by_day(rows: QuerySet[ConsolidationRun], since: datetime) -> list[Tok
         .order_by("day")
     )
     return [Tokens(timezone.localdate(day), *sums) for day, *sums in groups]
+
+
+def elsewhere_by_day(owner: User, since: datetime) -> list[Tokens]:
+    """The same of what other apps asked, such as of pictures in documents."""
+    return [day for count in further_tokens for day in count(owner, since)]
 
 
 def _sum_of(name: str) -> Sum:

@@ -1,2 +1,2 @@
 """Originals to Markdown. The readers run in a process of their own, which may use so much memory
-and time and no network (`process.convert`); nothing else here is imported by the application."""
+and time and no network (`process.convert`); the application itself runs none of them."""

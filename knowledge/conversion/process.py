@@ -66,7 +66,7 @@ def convert(
 
 def _start(original: Path, folder: Path, *, sees: bool) -> "subprocess.Popen[bytes]":
     limits = [str(settings.KNOWLEDGE_MEMORY_BYTES), str(settings.KNOWLEDGE_SECONDS)]
-    told = [original, folder, *limits, *(["sees"] if sees else [])]
+    told = [str(original), str(folder), *limits, *(["sees"] if sees else [])]
     return subprocess.Popen(
         [sys.executable, "-m", "knowledge.conversion.child", *told],
         cwd=folder,

@@ -119,10 +119,17 @@ def _tokens(owner: User, now: datetime) -> Iterator[Row]:
     read = {day.day: day for day in figures.tokens_by_day(runs_of(owner), since)}
     upkeep = figures.upkeep_by_day(consolidation.runs_of(owner), since)
     kept = {day.day: day.input + day.output for day in upkeep}
-    for day in sorted(read.keys() | kept.keys()):
+    elsewhere = figures.elsewhere_by_day(owner, since)
+    seen = {day.day: day.input + day.output for day in elsewhere}
+    for day in sorted(read.keys() | kept.keys() | seen.keys()):
         tokens = read.get(day, figures.Tokens(day, 0, 0, 0))
         runs, upkeep_runs = (_to(page, day=day.isoformat()) for page in ("runs", "consolidation"))
-        cells = [(tokens.input, runs), (tokens.output, runs), (kept.get(day, 0), upkeep_runs)]
+        cells = [
+            (tokens.input, runs),
+            (tokens.output, runs),
+            (kept.get(day, 0), upkeep_runs),
+            (seen.get(day, 0), reverse("knowledge")),
+        ]
         yield Row(day.isoformat(), cells)
 
 

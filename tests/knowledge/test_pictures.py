@@ -22,6 +22,7 @@ from knowledge.ingest import job
 from knowledge.models import Collection, Document, DocumentPassage, DocumentText, PictureReading
 from knowledge.search.fenced import fenced
 from knowledge.search.service import search_kb
+from memory import api_stats
 from memory.models import Fact
 from tests.knowledge import files
 from tests.knowledge.shelves import shelf
@@ -172,6 +173,34 @@ def test_the_page_shows_it_marked_with_what_it_cost(
     assert '<span class="chip">Image described by a language model</span>' in page
     told = " ".join(page.split())
     assert "1 picture described by eyes: 1 request, 100 tokens in, 20 out." in told
+
+
+def test_the_dashboard_and_the_api_count_what_it_cost(
+    papers: Collection, llm: ScriptedLlm, client: Client, alice: User, agent: Agent, bob: User
+) -> None:
+    llm.script(TASK, sees())
+    read(papers, files.png("TOTAL"))
+    client.force_login(alice)
+    [day] = client.get(reverse("dashboard")).context["tokens"]
+    assert [count for count, _ in day.cells] == [0, 0, 0, 120]
+    now = timezone.now()
+    took = [api_stats.count(api_stats.Scoped(*whose), now).tokens for whose in
+            ((alice, None), (alice, agent), (bob, None))]  # fmt: skip
+    assert [(told.runs, told.input, told.output) for told in took] == [
+        (1, 100, 20), (0, 0, 0), (0, 0, 0),
+    ]  # fmt: skip
+
+
+def test_staff_see_what_was_asked(
+    papers: Collection, llm: ScriptedLlm, client: Client, alice: User
+) -> None:
+    llm.script(TASK, fails(401))
+    read(papers, files.png("TOTAL"))
+    alice.is_staff = alice.is_superuser = True
+    alice.save()
+    client.force_login(alice)
+    page = client.get(reverse("admin:knowledge_picturereading_changelist"))
+    assert "rejected the API key" in page.content.decode()
 
 
 def test_only_pixels_go_out(papers: Collection, llm: ScriptedLlm) -> None:

@@ -61,7 +61,7 @@ def test_each_figure_leads_to_as_many_rows(alices, alice, agent, bobs_agent):
     assert drop.cells[0][0] == 1
     assert "A dropped one." in alices.get(drop.cells[0][1]).content.decode()
     (tokens,) = context["tokens"]
-    assert [count for count, _ in tokens.cells] == [90, 10, 10]
+    assert [count for count, _ in tokens.cells] == [90, 10, 10, 0]
     assert len(alices.get(tokens.cells[0][1]).context["rows"]) == 1
     upkeep = tokens.cells[2][1]
     assert len(alices.get(upkeep).context["listing"].rows) == 2
