@@ -10,6 +10,7 @@ from memory.lifecycle import NotAllowed
 from memory.models import BulkJob, Fact, FactEmbedding
 from memory.purge.execute import purge
 from memory.purge.selection import chosen
+from memory.rules import from_candidate
 from memory.vocabulary import ArchivedReason, Repair, State
 
 Take = Callable[[Fact, Actor, BulkJob], object]
@@ -42,7 +43,7 @@ def _restore(fact: Fact, actor: Actor, job: BulkJob) -> None:
 
 
 def _reconsider(fact: Fact, actor: Actor, job: BulkJob) -> None:
-    lifecycle.reconsider(fact=fact, actor=actor, reason=job.reason)
+    from_candidate.take_back(fact=fact, actor=actor, reason=job.reason)
 
 
 def _move(fact: Fact, actor: Actor, job: BulkJob) -> None:

@@ -20,7 +20,8 @@ from memory.pages.validity import ValidityForm
 from memory.review import history, queue, timeline
 from memory.review.around import around
 from memory.review.forms import EditForm
-from memory.vocabulary import ArchivedReason
+from memory.rules import from_candidate
+from memory.vocabulary import ArchivedReason, State
 
 
 class MoveForm(forms.Form):
@@ -98,7 +99,9 @@ def restore(request: DeskRequest, fact_id: UUID) -> HttpResponse:
 def reconsider(request: DeskRequest, fact_id: UUID) -> HttpResponse:
     row = fact_of(request.user, fact_id)
     done = "It waits in the queue again."
-    return _take(request, row, done, lambda by: lifecycle.reconsider(fact=row, actor=by))
+    if from_candidate.standing(row):
+        done = f"{done} The rule that was made of it is taken out."
+    return _take(request, row, done, lambda by: from_candidate.take_back(fact=row, actor=by))
 
 
 @require_POST
@@ -171,5 +174,6 @@ def _show(
         "validity": validity or ValidityForm.of(row),
         "move": move or MoveForm(request.user, row),
         "problem": problem,
+        "rules": from_candidate.standing(row) if card.fact.state == State.REJECTED else [],
     }
     return render(request, "memory/fact.html", context, status=status)

@@ -32,14 +32,19 @@ def make(*, fact: Fact, text: str, agent: Agent | None, actor: Actor, seen: str 
 
 def take_back(*, fact: Fact, actor: Actor, reason: str = "") -> Fact:
     """The candidate waits again, and the rule that was made of it is taken out, in the wording that
-    it has by now. Raises NotAllowed, Conflict, Duplicate."""
+    it has by now: to decide anew is to take that decision back. Every page, key and repair that
+    reconsiders a fact comes here. Raises NotAllowed, Conflict, Duplicate."""
     with transition(fact.owner, actor, reason):
         returned = lifecycle.reconsider(fact=fact, actor=actor, reason=reason)
-        for rule in Rule.objects.filter(owner=fact.owner, candidate=fact):
-            head = last_wording(rule)
-            if head.stands:
-                writing.retire(rule=head, actor=actor, reason=reason)
+        for rule in standing(fact):
+            writing.retire(rule=rule, actor=actor, reason=reason)
         return returned
+
+
+def standing(fact: Fact) -> list[Rule]:
+    """What was made of it and stands, each in its last wording."""
+    made = Rule.objects.filter(owner=fact.owner, candidate=fact).select_related("superseded_by")
+    return [head for rule in made if (head := last_wording(rule)).stands]
 
 
 def last_wording(rule: Rule) -> Rule:

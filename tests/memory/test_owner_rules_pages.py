@@ -1,5 +1,6 @@
 """The page of rules, their import, and a rule out of the review queue."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,13 +12,14 @@ from django.urls import reverse
 from agents.audit import key_holder, person
 from agents.models import Agent, AuditEvent, OwnerSettings, User
 from conversations.models import Import
+from memory.bulk.steps import STEPS
 from memory.lifecycle import NotAllowed
-from memory.models import Fact, Rule
+from memory.models import BulkJob, Fact, Rule
 from memory.rules import from_candidate, imports, screen, writing
 from memory.rules.scope import rules_of, standing
 from memory.rules.values import SameRule
 from memory.transfer.reading import BadFile
-from memory.vocabulary import State, Withheld
+from memory.vocabulary import Repair, State, Withheld
 from tests.factories import AgentFactory, ApiKeyFactory, FactFactory
 from tests.memory.ruling import ruled
 
@@ -256,6 +258,36 @@ def test_a_candidate_that_reads_like_an_instruction_becomes_a_rule_and_comes_bac
     desk.post(reverse("take-back", args=[fact.pk]))
     fact.refresh_from_db()
     assert (fact.state, listed(alice)) == (State.PENDING, [])
+
+
+def by_the_facts_page(desk: Client, fact: Fact) -> None:
+    page = text_of(desk.get(reverse("fact", args=[fact.pk])))
+    assert "You made a rule of it" in page
+    assert "Answer in meters." in page
+    answer = desk.post(reverse("fact-reconsider", args=[fact.pk]), follow=True)
+    assert "The rule that was made of it is taken out" in text_of(answer)
+
+
+def by_the_decisions(desk: Client, fact: Fact) -> None:
+    desk.post(reverse("take-back", args=[fact.pk]))
+
+
+def by_bulk_repair(desk: Client, fact: Fact) -> None:
+    job = BulkJob(owner=fact.owner, started_by=fact.owner, step=Repair.RECONSIDER, reason="anew")
+    STEPS[Repair.RECONSIDER].take(fact, person(fact.owner), job)
+
+
+@pytest.mark.parametrize("way", [by_the_facts_page, by_the_decisions, by_bulk_repair])
+def test_reconsidering_a_candidate_takes_out_the_rule_that_was_made_of_it(
+    desk: Client, alice: User, agent: Agent, way: Callable[[Client, Fact], None]
+) -> None:
+    fact = instruction(agent)
+    rule = from_candidate.make(fact=fact, text=METRIC, agent=None, actor=person(alice))
+    writing.reword(rule=rule, text="Answer in meters.", actor=person(alice))
+    ruled(alice, "Be brief.")
+    way(desk, fact)
+    fact.refresh_from_db()
+    assert (fact.state, listed(alice)) == (State.PENDING, ["Be brief."])
 
 
 def test_a_rule_that_is_refused_leaves_the_candidate_where_it_was(
