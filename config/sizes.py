@@ -8,6 +8,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from config.problems import problem
+from conversations.importers import upload
 from knowledge.uploads import AT_ONCE
 from memory import api_transfer
 
@@ -28,8 +29,10 @@ def _larger() -> tuple[tuple[str, int], ...]:
     """Addresses that take files."""
     return (
         ("/api/v1/import*", api_transfer.LARGEST),
+        # It looks who asks before it reads, as the next but one does.
+        ("/imports/new/", upload.LARGEST),
         ("/api/v1/knowledge/collections/*", settings.KNOWLEDGE_MAX_BYTES),
-        # Several files in one form, each of which has its limit. It looks who asks before it reads.
+        # Several files in one form, each of which has its limit.
         ("/knowledge/collections/*/upload/", AT_ONCE * settings.KNOWLEDGE_MAX_BYTES),
     )
 

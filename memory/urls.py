@@ -69,6 +69,7 @@ urlpatterns = [
     path("sketches/<uuid:sketch_id>/keep/", sketches.keep, name="sketch-keep"),
     path("sketches/<uuid:sketch_id>/remove/", sketches.remove, name="sketch-remove"),
     path("imports/", imports.imports, name="imports"),
+    path("imports/new/", imports.bring_in, name="import-new"),
     path("imports/<uuid:import_id>/", imports.import_page, name="import"),
     path("quarantine/<str:kind>/<uuid:source_id>/", quarantine.quarantine, name="quarantine"),
     path("quarantine/<str:kind>/<uuid:source_id>/undo/", quarantine.reinstate, name="reinstate"),

@@ -2,7 +2,9 @@
 stopped goes on where it stopped, and a second one adds nothing."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from django.db import transaction
@@ -11,9 +13,16 @@ from django.utils import timezone
 from agents.gate import require_on
 from agents.models import Agent, OwnerSettings
 from conversations import branches, record
-from conversations.importers.base import Format, ParsedConversation, ParsedMessage, Report
+from conversations.importers.base import (
+    Format,
+    ParsedConversation,
+    ParsedMessage,
+    Report,
+    formats_of,
+)
 from conversations.importers.files import TextFile
 from conversations.importers.mending import ready
+from conversations.importers.packs import opened
 from conversations.models import Conversation, Import, Message
 from conversations.record import Incoming, Into, Known, Refused
 
@@ -24,7 +33,8 @@ class WhoIsOwner(Exception):
     """Several people speak, and nothing says which of them is the owner."""
 
     def __init__(self, names: Iterable[str], me: str | None) -> None:
-        people = ", ".join(sorted(names)) or "nobody by name"
+        self.names, self.me = sorted(names), me
+        people = ", ".join(self.names) or "nobody by name"
         asked = "Say which of them you are with --me NAME" if me is None else f"None is {me!r}"
         super().__init__(f"{asked}: {people}.")
 
@@ -73,6 +83,20 @@ class Tally:
             "skipped": dict(report.skipped),
             "adjusted": dict(report.adjusted),
         }
+
+
+@contextmanager
+def sources_at(
+    path: Path, format: str, plan: Plan, report: Report
+) -> Iterator[tuple[list[Source], Survey]]:
+    """What is at a path, once it is known in which formats, and who speaks.
+
+    Raises Unreadable, Unrecognised, WhoIsOwner."""
+    with opened(path, report) as files:
+        sources = formats_of(files, report, format)
+        found = survey(sources)
+        found.check(plan.me)
+        yield sources, found
 
 
 def survey(sources: Sequence[Source]) -> Survey:

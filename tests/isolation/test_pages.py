@@ -273,6 +273,7 @@ FORMS = {
     "consolidation-start",
     "fact-nearest",
     "fact-new",
+    "import-new",
     "key-new",
     "knowledge-retry",
     "language-model-ask",

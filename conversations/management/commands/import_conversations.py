@@ -9,10 +9,10 @@ from tqdm import tqdm
 
 from agents.gate import MemoryOff
 from agents.naming import Unnamed, agent_named, owner_named
-from conversations.importers.base import Report, Unrecognised, formats, formats_of
+from agents.wording import counted
+from conversations.importers.base import Report, Unrecognised, formats
 from conversations.importers.files import Unreadable
-from conversations.importers.packs import opened
-from conversations.importers.run import Plan, Survey, Tally, WhoIsOwner, bring_in, survey
+from conversations.importers.run import Plan, Survey, Tally, WhoIsOwner, bring_in, sources_at
 
 PARTLY, INTERRUPTED = 3, 130
 # Lines about what is broken; the rest is counted.
@@ -72,10 +72,7 @@ Exit code 0: all of it is in. 1: nothing could be done, or memory was switched o
             sys.exit(PARTLY)
 
     def _bring_in(self, path: Path, format: str, plan: Plan, tally: Tally, report: Report) -> None:
-        with opened(path, report) as files:
-            sources = formats_of(files, report, format)
-            found = survey(sources)
-            found.check(plan.me)
+        with sources_at(path, format, plan, report) as (sources, found):
             places = bring_in(sources, path.resolve().name, plan, tally, report)
             for _ in _with_progress(places, found):
                 pass
@@ -86,7 +83,7 @@ Exit code 0: all of it is in. 1: nothing could be done, or memory was switched o
         off = f" ({tally.off_branch} of them off the branch)" if tally.off_branch else ""
         self.stdout.write(
             f"{done} for {agent.owner.username}, agent {agent.slug}: "
-            f"{tally.messages} messages{off}.\n"
+            f"{counted(tally.messages, 'message')}{off}.\n"
             f"Conversations: {tally.conversations} new, {tally.continued} continued, "
             f"{tally.unchanged} unchanged. Messages known already: {tally.known}."
         )
