@@ -23,6 +23,7 @@ from memory.lifecycle.rows import (
 )
 from memory.lifecycle.values import NotAllowed
 from memory.models import Case, Fact
+from memory.rules import writing
 from memory.vocabulary import ArchivedReason, State
 
 
@@ -32,6 +33,7 @@ class Moved:
     pending: int
     cases: int
     keys: int
+    rules: int
 
 
 def retire(*, agent: Agent, heir: Agent, actor: Actor, reason: str = "") -> Moved:
@@ -39,7 +41,9 @@ def retire(*, agent: Agent, heir: Agent, actor: Actor, reason: str = "") -> Move
 
     What was rejected or archived stays as it is, on record, as do its conversations and cases: the
     heir reads these, and what is learned from now on goes to it, also for agents that had gone
-    before and named this one. Its keys are revoked. Raises NotAllowed, AtCap.
+    before and named this one. Its rules stand for the heir. Its keys are revoked.
+
+    Raises NotAllowed, AtCap.
     """
     owner = agent.owner
     with transition(owner, actor, reason):
@@ -56,10 +60,11 @@ def retire(*, agent: Agent, heir: Agent, actor: Actor, reason: str = "") -> Move
         cases = Case.objects.filter(its, owner=owner, state__in=LIVE).count()
         now = timezone.now()
         keys = ApiKey.objects.filter(agent=row, revoked_at__isnull=True).update(revoked_at=now)
+        rules = writing.inherit(agent=row, heir=heir, actor=actor, reason=reason)
         row.retired_at, row.heir = now, heir
         row.save(update_fields=["retired_at", "heir"])
         Agent.objects.filter(owner=owner, heir=row).update(heir=heir)
-        return Moved(len(active), len(pending), cases, keys)
+        return Moved(len(active), len(pending), cases, keys, rules)
 
 
 def _checked(owner: User, agent: Agent, heir: Agent) -> Agent:

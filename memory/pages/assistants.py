@@ -14,10 +14,12 @@ from agents.assistants import Overtaken, Wanted, faults, slug_of, store
 from agents.audit import Actor, person
 from agents.desk import DeskRequest, desk
 from agents.models import Agent, User
+from agents.wording import counted
 from memory.cases.lifecycle import LIVE
 from memory.cases.scope import cases_of
 from memory.lifecycle import LifecycleError
 from memory.lifecycle.retire import retire
+from memory.rules.scope import rules_of, standing
 from memory.scope import facts_of
 from memory.vocabulary import State
 
@@ -115,9 +117,10 @@ def delete(request: DeskRequest, agent_id: UUID) -> HttpResponse:
         return _show(request, row, problem=f"Nothing has changed. {refusal}", status=409)
     messages.success(
         request,
-        f"“{row.name}” is deleted. {heir.name} has its {moved.active} active and"
-        f" {moved.pending} pending facts, and its {moved.cases} cases;"
-        f" {moved.keys} keys are revoked.",
+        f"“{row.name}” is deleted. {heir.name} has its {counted(moved.active, 'active fact')},"
+        f" {counted(moved.pending, 'pending one')}, {counted(moved.cases, 'case')} and"
+        f" {counted(moved.rules, 'rule')}; {counted(moved.keys, 'key')}"
+        f" {'is' if moved.keys == 1 else 'are'} revoked.",
     )
     return redirect("settings")
 
@@ -149,6 +152,7 @@ def _show(
         "pending": facts.filter(state=State.PENDING).count(),
         "cases": cases_of(request.user).filter(agent=row, state__in=LIVE).count(),
         "keys": keys_of(request.user).filter(agent=row, revoked_at__isnull=True).count(),
+        "rules": standing(rules_of(request.user)).filter(agent=row),
         "problem": problem,
     }
     return render(request, "memory/assistant.html", context, status=status)

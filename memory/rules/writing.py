@@ -75,18 +75,24 @@ def reword(
             return row
         others = standing(rules_of(row.owner)).exclude(pk=row.pk)
         _refuse_twin(list(others), agent, text)
-        successor = Rule.objects.create(
-            owner=row.owner,
-            agent=agent,
-            text=text,
-            text_hash=hash_of(text),
-            enabled=row.enabled,
-            place=row.place,
-            origin=RuleOrigin.WRITTEN,
-            author=author,
-        )
-        _change(row, superseded_by=successor)
-        return successor
+        return _replace(row, text, agent, author)
+
+
+def inherit(*, agent: Agent, heir: Agent, actor: Actor, reason: str = "") -> int:
+    """The rules of an assistant that is deleted stand for its heir, in their places and switched on
+    or off as they were; one that the heir has in the same words is taken out. How many went along.
+    Raises NotAllowed."""
+    with transition(agent.owner, actor, reason):
+        author = _writer(actor, agent.owner)
+        others = list(standing(rules_of(agent.owner)))
+        for row in (other for other in others if other.agent_id == agent.pk):
+            try:
+                _refuse_twin(others, heir, row.text)
+            except SameRule:
+                _change(row, retired_at=timezone.now())
+            else:
+                _replace(row, row.text, heir, author)
+        return sum(other.agent_id == agent.pk for other in others)
 
 
 def switch(*, rule: Rule, enabled: bool, actor: Actor, reason: str = "") -> Rule:
@@ -123,15 +129,33 @@ def retire(*, rule: Rule, actor: Actor, reason: str = "") -> Rule:
 def restore(*, rule: Rule, actor: Actor, reason: str = "") -> Rule:
     """Raises NotAllowed, SameRule, TooMany, Overtaken (replaced, or never taken out)."""
     with transition(rule.owner, actor, reason or "put back"):
-        _writer(actor, rule.owner)
+        author = _writer(actor, rule.owner)
         row = _fresh(rule)
         if row.retired_at is None:
             raise Overtaken(row)
         others = list(standing(rules_of(row.owner)))
         if len(others) >= MOST:
             raise TooMany(MOST)
-        _refuse_twin(others, row.agent, row.text)
-        return _change(row, retired_at=None)
+        agent = row.agent.acting() if row.agent else None
+        _refuse_twin(others, agent, row.text)
+        _change(row, retired_at=None)
+        # Whose assistant was deleted since, it is put back for the one that stands for it.
+        return row if agent == row.agent else _replace(row, row.text, agent, author)
+
+
+def _replace(row: Rule, text: str, agent: Agent | None, author: User) -> Rule:
+    successor = Rule.objects.create(
+        owner=row.owner,
+        agent=agent,
+        text=text,
+        text_hash=hash_of(text),
+        enabled=row.enabled,
+        place=row.place,
+        origin=RuleOrigin.WRITTEN,
+        author=author,
+    )
+    _change(row, superseded_by=successor)
+    return successor
 
 
 def _writer(actor: Actor, owner: User) -> User:

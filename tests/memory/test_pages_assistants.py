@@ -11,6 +11,8 @@ from memory.cases import lifecycle as case_lifecycle
 from memory.cases.scope import cases_readable_by
 from memory.cases.values import CaseDraft, SameCase
 from memory.models import Fact
+from memory.rules import writing
+from memory.rules.scope import riding, rules_of, standing
 from memory.scope import facts_readable_by
 from memory.vocabulary import State
 from tests.factories import (
@@ -22,6 +24,7 @@ from tests.factories import (
 )
 from tests.memory.candidates import candidate
 from tests.memory.pages import text
+from tests.memory.ruling import ruled
 
 pytestmark = pytest.mark.django_db
 FORM = {"name": "Garden", "slug": "", "reads": "own_and_global"}
@@ -129,9 +132,33 @@ def test_its_cases_are_told_to_the_heir_and_to_the_heirs_heir(alices, alice, age
     for row, heir in ((second_agent, last), (last, agent)):
         assert delete(alices, row, heir).status_code == 302
         assert {told, waits} <= set(cases_readable_by(heir))
-        assert "its 2 cases" in text(alices, "settings")
+        assert "2 cases" in text(alices, "settings")
     assert set(cases_readable_by(agent)) == {told, waits, other}
     assert Agent.objects.get(pk=second_agent.pk).heir == agent
+
+
+def test_its_rules_stand_for_the_heir_and_the_owner_is_told_before(
+    alices, alice, agent, second_agent
+):
+    ruled(alice, "Be brief.", agent)
+    twin = ruled(alice, "be brief", second_agent)
+    moved = ruled(alice, "Answer in French.", second_agent)
+    off = ruled(alice, "Answer in verse.", second_agent, enabled=False)
+    out = writing.retire(rule=ruled(alice, "Hum.", second_agent), actor=person(alice))
+    page = text(alices, "assistant", second_agent.pk)
+    assert "also follows its rules" in page
+    for said in ("Answer in French.", "Answer in verse.", "(off)"):
+        assert said in page
+    assert "Hum." not in page
+    delete(alices, second_agent, agent)
+    assert "3 rules" in text(alices, "settings")
+    assert [rule.text for rule in riding(agent)] == ["Be brief.", "Answer in French."]
+    for row in (twin, moved, off):
+        row.refresh_from_db()
+        assert not row.stands
+    assert (moved.superseded_by.agent, off.superseded_by.enabled) == (agent, False)
+    assert not standing(rules_of(alice)).filter(agent=second_agent).exists()
+    assert writing.restore(rule=out, actor=person(alice)).agent == agent
 
 
 def test_what_was_rejected_before_it_was_deleted_is_not_proposed_to_the_heir(
