@@ -18,7 +18,10 @@ from memory.grants import NEVER_DELETED, READ_ONLY
 OURS = ("agents", "conversations", "knowledge", "memory")
 # NULLS NOT DISTINCT came with 15.
 OLDEST = 150_000
-MIGRATE = "Run manage.py migrate with the role that owns the tables."
+MIGRATE = (
+    "Run manage.py migrate with the role that owns the tables (make up does it), and then this "
+    "again: tables and rows are looked at once all are applied."
+)
 REBUILD = (
     "Find out who took them away. manage.py pgtrigger install --database owner puts triggers back; "
     "for the rest restore a backup of before, or run the statement of the migration that made it."
@@ -26,9 +29,6 @@ REBUILD = (
 
 
 def examine(cursor: Any) -> Iterator[Finding]:
-    yield version(cursor)
-    yield extensions(cursor)
-    yield migrations()
     yield triggers(cursor)
     yield constraints(cursor)
     yield rights(cursor)
