@@ -20,7 +20,7 @@ from memory.bulk import export, jobs
 from memory.bulk.steps import STEPS
 from memory.models import BulkItem, BulkJob, Fact
 from memory.sensitive.hidden import show_hidden
-from memory.tasks_bulk import work_at_bulk
+from memory.tasks_bulk import hint
 from memory.vocabulary import WARNINGS, Repair
 
 LISTED = 50  # rows of a preview
@@ -194,7 +194,7 @@ class BulkJobAdmin(ReadOnlyAdmin[BulkJob]):
         if not jobs.start(job=job, reason=reason, agent=agent, with_flagged=with_flagged):
             raise lifecycle.NotAllowed("This was started elsewhere already.")
         if job.total > jobs.AT_ONCE or not jobs.work(job.pk, seconds=AT_ONCE_SECONDS):
-            work_at_bulk.delay(str(job.pk))
+            hint(job.pk)
 
     def stop(self, request: HttpRequest, job_id: Any) -> HttpResponse:
         job = self.posted(request, job_id)
@@ -205,7 +205,7 @@ class BulkJobAdmin(ReadOnlyAdmin[BulkJob]):
     def go_on(self, request: HttpRequest, job_id: Any) -> HttpResponse:
         job = self.posted(request, job_id)
         if jobs.go_on(job):
-            work_at_bulk.delay(str(job.pk))
+            hint(job.pk)
         return self.back(job)
 
     def posted(self, request: HttpRequest, job_id: Any) -> BulkJob:

@@ -6,6 +6,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from agents import audit
+from conversations.hints import send
 from memory.bulk import jobs
 
 # Then another task goes on, so that extraction gets its turn.
@@ -20,12 +21,16 @@ def work_at_bulk(job_id: str) -> None:
     finally:
         audit.context.reset(token)
     if goes_on and jobs.is_running(UUID(job_id)):
-        work_at_bulk.delay(job_id)
+        hint(UUID(job_id))
+
+
+def hint(job_id: UUID) -> None:
+    send(work_at_bulk.name, "bulk repair", job_id)
 
 
 @shared_task(name="memory.tasks.sweep_bulk")
 def sweep_bulk() -> int:
     found = jobs.abandoned(timezone.now())
     for job_id in found:
-        work_at_bulk.delay(str(job_id))
+        hint(job_id)
     return len(found)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import pytest
+from celery import Celery, current_app
 from django.contrib.auth.models import Permission
 from django.urls import reverse
 from django.utils import timezone
@@ -261,6 +262,18 @@ def test_it_stops_where_it_is_and_goes_on(desk, agent):
     press(desk, job, "go-on")
     assert jobs.work(job.pk, seconds=60)
     assert "2 done, 0 refused" in page_of(desk, job)
+
+
+def test_a_broken_broker_fails_no_page(desk, agent, monkeypatch, caplog):
+    nowhere = Celery("nowhere", broker="redis://127.0.0.1:1/0", set_as_current=False)
+    for name in ("connection_for_write", "amqp"):
+        monkeypatch.setattr(current_app._get_current_object(), name, getattr(nowhere, name))
+    job = draft_of(agent, 2)
+    jobs.start(job=job, reason="x")
+    jobs.stop(job)
+    assert "Stop" in press(desk, job, "go-on")
+    assert jobs.is_running(job.pk)
+    assert "the sweep will" in caplog.text
 
 
 def test_the_sweep_takes_up_what_stands_still_and_clears_old_drafts(agent):
