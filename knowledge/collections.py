@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from django.db import IntegrityError, transaction
+from django.http import Http404
 
 from agents.audit import Actor, acting
 from agents.models import Agent
@@ -50,11 +51,19 @@ def _taken(row: Collection, wanted: Wanted) -> bool:
 
 
 def store(*, row: Collection, wanted: Wanted, actor: Actor, reason: str) -> Collection:
-    """`wanted` is without faults. Raises Overtaken where another took its name meanwhile."""
+    """`wanted` is without faults. Raises Overtaken where another took its name meanwhile, Http404
+    where somebody deleted it."""
     row.name, row.description, row.agent = wanted.plain_name, wanted.description, wanted.agent
     try:
         with transaction.atomic(), acting(actor, reason):
+            _hold(row)
             row.save()
     except IntegrityError as error:
         raise Overtaken from error
     return row
+
+
+def _hold(row: Collection) -> None:
+    known = Collection.objects.select_for_update(no_key=True).filter(pk=row.pk, owner=row.owner_id)
+    if not row._state.adding and known.values_list("pk").first() is None:
+        raise Http404("There is no such collection.")

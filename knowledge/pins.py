@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from uuid import UUID
 
+from django.db import IntegrityError
 from django.http import Http404
 
 from agents.models import Agent
@@ -36,9 +37,12 @@ def pin(*, conversation: Conversation, collection: Collection) -> bool:
     the collection."""
     if not collections_readable_by(conversation.agent).filter(pk=collection.pk).exists():
         raise Http404("There is no such collection.")
-    _, new = PinnedCollection.objects.get_or_create(
-        owner_id=conversation.owner_id, conversation=conversation, collection=collection
-    )
+    try:
+        _, new = PinnedCollection.objects.get_or_create(
+            owner_id=conversation.owner_id, conversation=conversation, collection=collection
+        )
+    except IntegrityError:  # deleted since it was looked for
+        raise Http404("There is no such collection.") from None
     return new
 
 

@@ -119,9 +119,10 @@ def claim(document_id: UUID, now: datetime) -> Claim | None:
                 busy_until=now + LEASE,
             )
         )
-    if claimed != 1:
-        return None
-    row.refresh_from_db()
+        if claimed != 1:
+            return None
+        # While it is locked by that change: a moment later it may be deleted.
+        row.refresh_from_db()
     return Claim(row, token)
 
 

@@ -1,5 +1,7 @@
 """Collections: what an owner's documents stand in, and who may search them."""
 
+from typing import Any
+
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
@@ -51,3 +53,10 @@ class Collection(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def save(self, *args: Any, **values: Any) -> None:
+        """One that was deleted meanwhile does not come back, as it would by default. Raises
+        DatabaseError."""
+        if not self._state.adding:
+            values.setdefault("force_update", True)
+        super().save(*args, **values)

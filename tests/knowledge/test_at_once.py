@@ -1,23 +1,32 @@
 """Two at a time, on connections of their own."""
 
+import hashlib
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
 import pytest
-from django.db import close_old_connections, connection
+from django.db import DatabaseError, close_old_connections, connection, transaction
+from django.http import Http404
 from django.utils import timezone
+from pytest_django.fixtures import Settings
 
 from agents.audit import person
-from agents.models import User
-from knowledge import indexing, ingest
+from agents.models import Agent, User
+from knowledge import indexing, ingest, pins, tombstones
+from knowledge.collections import Wanted, store
 from knowledge.ingest import claims, job
 from knowledge.ingest.claims import Taken
 from knowledge.models import Collection, Document
+from knowledge.proposals import propose
 from knowledge.splitting import split
+from tests.factories import ConversationFactory
 from tests.knowledge.shelves import shelf
+from tests.memory.dumping import dump
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -118,3 +127,143 @@ def test_deleting_beside_a_job_that_is_about_to_answer(papers: Collection) -> No
         assert answers[1] is None
         assert answers[0] is None or isinstance(answers[0], Taken)
         assert not Document.objects.exists()
+
+
+def delete_collection(papers: Collection) -> Callable[[], Any]:
+    return partial(ingest.delete_collection, collection=papers, actor=person(papers.owner))
+
+
+def delete(document: Document) -> Callable[[], Any]:
+    return partial(ingest.delete, document=document, actor=person(document.owner))
+
+
+@contextmanager
+def in_the_middle_of(papers: Collection, step: Callable[[], Any]) -> Iterator[list[Any]]:
+    """What `step` answers, or raises, that was begun on another connection within the transaction
+    of the block, and waits for its end."""
+    answers: list[Any] = []
+
+    def run() -> None:
+        answers.append(together(step)[0])
+
+    thread = threading.Thread(target=run)
+    with transaction.atomic():
+        yield answers
+        thread.start()
+        await_waiting()
+    thread.join(timeout=60)
+
+
+def await_waiting() -> None:
+    """Until another connection waits for a lock."""
+    for _ in range(600):
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+            if cursor.fetchone()[0]:
+                return
+        time.sleep(0.05)
+    raise AssertionError("Nobody waits.")
+
+
+def test_an_upload_that_is_under_way_goes_with_its_collection(papers: Collection) -> None:
+    with in_the_middle_of(papers, delete_collection(papers)) as answers:
+        add(papers)
+    assert answers == [None]
+    assert not Document.objects.exists()
+    assert not Collection.objects.exists()
+    assert tombstones.stands(papers.owner, hashlib.sha256(TEXT.encode()).hexdigest())
+
+
+def test_an_upload_into_a_collection_that_is_being_deleted_is_told(papers: Collection) -> None:
+    with in_the_middle_of(papers, lambda: add(papers)) as answers:
+        delete_collection(papers)()
+    assert [str(answer) for answer in answers] == ["Its collection was deleted meanwhile."]
+    assert not Document.objects.exists()
+
+
+def test_a_pin_on_a_collection_that_is_being_deleted(papers: Collection, agent: Agent) -> None:
+    talk = ConversationFactory.create(agent=agent)
+    pin = partial(pins.pin, conversation=talk, collection=papers)
+    with in_the_middle_of(papers, pin) as answers:
+        delete_collection(papers)()
+    assert [type(answer) for answer in answers] == [Http404]
+
+
+def test_a_collection_that_is_pinned_meanwhile_goes_with_its_pin(
+    papers: Collection, agent: Agent
+) -> None:
+    talk = ConversationFactory.create(agent=agent)
+    with in_the_middle_of(papers, delete_collection(papers)) as answers:
+        pins.pin(conversation=talk, collection=papers)
+    assert answers == [None]
+    assert pins.pins_of(talk) == []
+
+
+def test_a_new_name_does_not_bring_a_deleted_collection_back(papers: Collection) -> None:
+    def rename() -> None:
+        row = Collection.objects.get(pk=papers.pk)
+        barrier.wait(timeout=30)
+        barrier.wait(timeout=30)
+        store(row=row, wanted=Wanted("Clay"), actor=person(papers.owner), reason="renamed")
+
+    def remove() -> None:
+        barrier.wait(timeout=30)
+        delete_collection(papers)()
+        barrier.wait(timeout=30)
+
+    barrier = threading.Barrier(2)
+    answers = together(rename, remove)
+    assert (type(answers[0]), answers[1]) == (Http404, None)
+    assert not Collection.objects.exists()
+    with pytest.raises(DatabaseError):
+        papers.save()
+    assert not Collection.objects.exists()
+
+
+def test_what_is_asked_of_a_document_that_is_being_deleted(papers: Collection) -> None:
+    for step in (ingest.reingest, ingest.retry):
+        document = add(papers).document
+        Document.objects.filter(pk=document.pk).update(state="failed", failure="internal")
+        again = partial(step, document=document, actor=person(papers.owner))
+        with in_the_middle_of(papers, again) as answers:
+            delete(document)()
+        assert [type(answer) for answer in answers] == [Http404]
+
+
+def test_a_worker_that_takes_a_document_while_it_is_deleted(papers: Collection) -> None:
+    document = add(papers).document
+    with in_the_middle_of(papers, partial(job.work, document.pk)) as answers:
+        delete(document)()
+    assert answers == [None]
+    assert not Document.objects.exists()
+
+
+def test_two_deletions_of_one_document_or_collection(papers: Collection) -> None:
+    document = add(papers).document
+    assert together(*[delete(document)] * 2) == [None, None]
+    add(papers)
+    assert together(*[delete_collection(papers)] * 2) == [None, None]
+    assert not Collection.objects.exists()
+
+
+def test_what_is_read_of_a_document_for_facts_does_not_outlive_it(
+    papers: Collection, agent: Agent, settings: Settings
+) -> None:
+    settings.LLM_ROUTES = {
+        "general": {"model": "none", "base_url": "http://127.0.0.1:9", "api_key": "key"},
+        "private": {"model": ""},
+    }
+    document = add(papers).document
+    job.work(document.pk)
+    document.refresh_from_db()
+    ask = partial(propose, document=document, agent=agent)
+    with in_the_middle_of(papers, ask) as answers:
+        delete(document)()
+    assert [type(answer) for answer in answers] == [Http404]
+    document = add(papers).document
+    job.work(document.pk)
+    document.refresh_from_db()
+    with in_the_middle_of(papers, delete(document)) as answers:
+        propose(document=document, agent=agent)
+    assert answers == [None]
+    assert "Clay number" not in dump()
