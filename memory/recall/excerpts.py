@@ -3,7 +3,7 @@ alone, as the legs do."""
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from uuid import UUID
 
 from conversations.models import Conversation
@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 def look(
-    reader: Reader, conversation: Conversation | None, facts: Sequence[Candidate]
+    reader: Reader, conversation: Conversation | None, facts: Callable[[], Sequence[Candidate]]
 ) -> tuple[list[Excerpt], tuple[LegReport, ...]]:
     """`facts`: those that agree most with the message. No report where nothing was summarised."""
     if conversation is None or not conversation.compacted_seq or reader.query.is_small_talk:
@@ -33,7 +33,7 @@ def look(
                 conversation=conversation,
                 query=reader.query.message,
                 now=reader.query.now,
-                facts=facts,
+                facts=facts(),
             )
         detail = f"{len(found)} that ride along"
     except Exception as error:

@@ -4,7 +4,6 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -16,18 +15,19 @@ from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 
 from agents.models import Agent
-from memory import embedding, vector_index
+from memory import embedding
 from memory.models import Fact
 from memory.recall import nearest, scoring, terms
 from memory.recall.census import Census, take
 from memory.recall.dates import Period, periods
 from memory.recall.names import says_name
 from memory.recall.nearest import Condition, Row
-from memory.recall.query import Query, as_facts_say, content_words, is_latin
+from memory.recall.query import Query, content_words, is_latin
 from memory.recall.scoring import Measures
 from memory.recall.sheets import Sheet
 from memory.recall.statements import ask
 from memory.recall.terms import Every, Postings
+from memory.recall.thinking import Thinking, Vectors
 from memory.recall.trace import Found, Hit, Leg, LegReport, Outcome
 from memory.recall.tuning import Tuning
 from memory.scope import facts_readable_by, recallable, recallable_sql
@@ -70,7 +70,7 @@ class Reader:
     query: Query
     tuning: Tuning
     # What `think` began for this message, if it was called.
-    thinking: "Thinking | None" = field(default=None, kw_only=True)
+    thinking: Thinking | None = field(default=None, kw_only=True)
 
     @cached_property
     def facts(self) -> QuerySet[Fact]:
@@ -116,19 +116,21 @@ class Reader:
         return terms.postings(words, self.agent, self.census, self.tuning.rows_per_word)
 
     @property
-    def vectors(self) -> list[list[float]]:
-        return (self.thinking or self.begun).result()
+    def vectors(self) -> Vectors:
+        return self.thought.vectors()
 
     @cached_property
-    def begun(self) -> "Thinking":
-        return _embed(self.query)
+    def thought(self) -> Thinking:
+        return self.thinking or _embed(self.query)
+
+    @cached_property
+    def readable(self) -> set[str] | None:
+        """Languages of facts whose distance from the question means something; None for any."""
+        return readable_languages(self.query)
 
     @cached_property
     def spans(self) -> list[Period]:
         return periods(self.query.message, self.query.now, self.query.language)
-
-
-Thinking = Future[list[list[float]]]
 
 
 def think(query: Query) -> Thinking | None:
@@ -139,8 +141,7 @@ def think(query: Query) -> Thinking | None:
 
 def _embed(query: Query) -> Thinking:
     """Of the message put as facts are, and behind the turns before it where it is short."""
-    texts = (query.message, query.in_context)
-    return embedding.embed_ahead(list(dict.fromkeys(as_facts_say(text) for text in texts)))
+    return Thinking(list(dict.fromkeys((query.message, query.in_context))))
 
 
 class Skipped(Exception):
@@ -150,8 +151,7 @@ class Skipped(Exception):
 def run(reader: Reader) -> tuple[LegReport, ...]:
     """The leg that needs the model goes last: it computes while the others ask the database, and
     what they found is read."""
-    if reader.thinking is None and _is_readable(reader.query):
-        reader.begun  # noqa: B018
+    _look_ahead(reader)
     reports: dict[Leg, LegReport] = {}
     for leg in LEGS:
         if leg != Leg.VECTOR:
@@ -161,12 +161,25 @@ def run(reader: Reader) -> tuple[LegReport, ...]:
     return tuple(reports[leg] for leg in LEGS)
 
 
+def _look_ahead(reader: Reader) -> None:
+    if not _is_readable(reader.query):
+        return
+    thought = reader.thought
+    try:
+        with apart():
+            asked, census = _trusted(reader), reader.census
+    except Exception:  # the legs say so themselves
+        log.debug("recall looks for nothing ahead")
+    else:
+        # What is asked of an earlier day is asked in statements of its own.
+        if asked.kept:
+            thought.then(lambda vectors: _nearest(vectors, asked, census, reader.tuning))
+
+
 def _read_ahead(reader: Reader, reports: Iterable[LegReport]) -> None:
     try:
         with apart():
             read_rows(reader, {hit.fact_id for report in reports for hit in report.found.hits})
-            if reader.census.by_index(reader.tuning.rows_per_leg):
-                vector_index.tune(reader.census.owned)
     except Exception:  # it is tried again, and told then
         log.debug("recall read nothing ahead")
 
@@ -177,21 +190,28 @@ def read_rows(reader: Reader, ids: Collection[UUID]) -> dict[UUID, Row]:
     missing = [fact_id for fact_id in ids if fact_id not in reader.rows]
     if missing or not reader.rows:
         found = nearest.of_ids(reader.asked, reader.agent.owner_id, missing, reader.riding)
-        reader.rows.update((row.fact.pk, row) for row in found)
+        reader.rows.update((row.fact.id, row) for row in found)
     return reader.rows
 
 
 def by_vector(reader: Reader) -> Found:
     """Facts of a similar meaning."""
-    asked = _trusted(reader)
+    asked, vectors = _trusted(reader), reader.vectors
+    rows = reader.thought.near()
+    if rows is None:
+        rows = _nearest(vectors, asked, reader.census, reader.tuning)
+    reader.rows.update((row.fact.id, row) for row in rows)
+    return Found(_best_first(nearest.cosines(rows, vectors), reader))
+
+
+def _nearest(vectors: Vectors, asked: Condition, census: Census, limits: Tuning) -> list[Row]:
+    """To any of the vectors, each fact once."""
     near: dict[UUID, Row] = {}
-    vectors = reader.vectors
     for number in range(len(vectors)):
         turned = [*vectors[number:], *vectors[:number]]
-        rows = nearest.nearest(turned, asked, reader.census, reader.tuning.rows_per_leg)
-        near |= {row.fact.pk: row for row in rows}
-    reader.rows.update(near)
-    return Found(_best_first(nearest.cosines(near.values(), vectors), reader))
+        rows = nearest.nearest(turned, asked, census, limits.rows_per_leg)
+        near |= {row.fact.id: row for row in rows}
+    return list(near.values())
 
 
 def by_full_text(reader: Reader) -> Found:
@@ -291,7 +311,7 @@ def measure(reader: Reader, reports: Sequence[LegReport], found: Mapping[UUID, R
     nothing to go by adds nothing."""
     went = {report.leg for report in reports if report.outcome == Outcome.OK}
     opened = {hit.fact_id for one in reports if one.found.opens for hit in one.found.hits}
-    readable = readable_languages(reader.query)
+    readable = reader.readable
     cosines = nearest.cosines(
         (row for row in found.values() if tells(row.language, row.fact, readable)),
         reader.vectors if Leg.VECTOR in went else (),
@@ -328,7 +348,6 @@ def _is_readable(query: Query) -> bool:
 
 
 def readable_languages(query: Query) -> set[str] | None:
-    """Of facts whose distance from the question means something; None for any."""
     if not embedding.READS:
         return None
     readable = {language_config(code) for code in embedding.READS}
@@ -365,7 +384,7 @@ def _trusted(reader: Reader) -> Condition:
 def _read_by_the_model(reader: Reader) -> set[str] | None:
     if not _is_readable(reader.query):
         raise Skipped("the embedding model does not read this script")
-    return readable_languages(reader.query)
+    return reader.readable
 
 
 def _named_entities(reader: Reader) -> dict[UUID, list[str]]:

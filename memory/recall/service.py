@@ -9,7 +9,6 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
-from django.db import connection
 from django.utils import timezone
 
 from agents.gate import DISABLED, allowed
@@ -24,6 +23,7 @@ from memory.recall.as_of import at, end_of
 from memory.recall.finding import Seen, look_up
 from memory.recall.legs import Reader
 from memory.recall.query import read
+from memory.recall.statements import ask
 from memory.recall.trace import Candidate, LegReport, NearMiss, Trace, Why
 from memory.recall.tuning import tuning
 from memory.search.automatic import Excerpt
@@ -120,7 +120,7 @@ def recall(
     clock.step("legs")
     seen = look_up(reader, reports)
     clock.step("facts")
-    said, report = excerpts.look(reader, conversation, seen.in_order())
+    said, report = excerpts.look(reader, conversation, seen.in_order)
     clock.step("excerpts")
     known, looked = cases.look(reader, any_active=owner.has_cases and then is None)
     if looked:
@@ -156,12 +156,10 @@ def _settings(owner: UUID, conversation: Conversation | None) -> _Owner:
         "active": State.ACTIVE.value,
         "conversation": conversation and conversation.pk,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(asked, values)
-        row = cursor.fetchone()
-    if row is None:
+    rows = ask(asked, values)
+    if not rows:
         raise OwnerSettings.DoesNotExist
-    return _Owner(*row)
+    return _Owner(*rows[0])
 
 
 def _behind(before: Ahead, told: Recall) -> Recall:
@@ -205,10 +203,10 @@ def _told(
     clock: "_Clock",
     then: datetime | None,
 ) -> Recall:
-    by_id = {candidate.fact.pk: candidate for candidate in seen.told}
+    by_id = {candidate.fact.id: candidate for candidate in seen.told}
     items = (
-        *(Item(fact, True, by_id.get(fact.pk)) for fact in packed.pinned),
-        *(Item(fact, False, by_id[fact.pk]) for fact in packed.found),
+        *(Item(fact, True, by_id.get(fact.id)) for fact in packed.pinned),
+        *(Item(fact, False, by_id[fact.id]) for fact in packed.found),
     )
     because = None
     if not (packed.found or packed.quotes or packed.cases):
@@ -239,22 +237,22 @@ def _why_nothing(reader: Reader, then: datetime | None) -> Why:
 
 
 def _misses(seen: Seen, items: Iterable[Item]) -> list[NearMiss]:
-    told = {item.fact.pk for item in items}
-    found = {candidate.fact.pk for candidate in seen.told}
+    told = {item.fact.id for item in items}
+    found = {candidate.fact.id for candidate in seen.told}
     over = [
         NearMiss(candidate.fact, Why.BUDGET, candidate)
         for candidate in seen.told
-        if candidate.fact.pk not in told
+        if candidate.fact.id not in told
     ]
     pinned = [
         NearMiss(fact, Why.PINNED_BUDGET)
         for fact in seen.pinned
-        if fact.pk not in told and fact.pk not in found
+        if fact.id not in told and fact.id not in found
     ]
     rest = [
         NearMiss(candidate.fact, why, candidate)
         for candidate, why in seen.left
-        if candidate.fact.pk not in told
+        if candidate.fact.id not in told
     ]
     return over + pinned + rest
 

@@ -1,8 +1,11 @@
 """Facts that recall can find, for its tests."""
 
+from collections.abc import Callable
+from threading import Barrier
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from agents.models import Agent
 from memory import embedding
@@ -16,6 +19,25 @@ from tests.factories import FactFactory
 def model() -> None:
     """The real weights, once per process."""
     embedding.warm_up()
+
+
+def in_each_thread(do: Callable[[], Any]) -> list[Any]:
+    """In each of the model's, behind what is under way."""
+    pool = embedding._threads()
+    together = Barrier(pool._max_workers)
+
+    def once() -> Any:
+        together.wait()
+        return do()
+
+    return [done.result() for done in [pool.submit(once) for _ in range(pool._max_workers)]]
+
+
+def end_threads() -> None:
+    """With their connections; others begin anew."""
+    in_each_thread(lambda: connection.close())
+    embedding._threads().shutdown()
+    embedding._threads.cache_clear()
 
 
 def known(speaker: Agent, /, *statements: str, **values: Any) -> list[Fact]:

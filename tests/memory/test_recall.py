@@ -12,7 +12,7 @@ from memory.recall.trace import Leg, Outcome, Why
 from memory.text.language import detect_language, language_config
 from memory.vocabulary import Kind, Tag
 from tests.factories import ConversationFactory, FactFactory
-from tests.memory.recalling import known, model, named
+from tests.memory.recalling import end_threads, known, model, named
 
 pytestmark = pytest.mark.usefixtures("model")
 __all__ = ["model"]
@@ -275,8 +275,7 @@ def test_a_server_without_memory_works_out_no_vector_of_a_message(
     settings.MEMORY_MODE = mode
     before = list(embedding.known.vectors)
     ask(agent, f"where did I leave my {mode} umbrella")
-    embedding._threads().shutdown()  # waits for what is under way
-    embedding._threads.cache_clear()
+    end_threads()
     assert (list(embedding.known.vectors) == before) == (mode == "disabled")
 
 
