@@ -280,10 +280,21 @@ def test_the_block_never_costs_more_than_the_budget_whatever_the_nonce(budget: i
 
 
 def test_no_nonce_costs_more_than_was_counted() -> None:
-    shown = ["- [said 2026-02-27] The user likes tea."]
-    counted = block._tokens(shown, tokens.count)
-    costs = [tokens.count(render(shown, block.new_nonce())) for _ in range(500)]
-    assert max(costs) <= counted
+    shown = packed([fact("The user likes tea.")])
+    lines = [line for line in shown.text.splitlines() if line.startswith("- ")]
+    costs = [tokens.count(render(lines, block.new_nonce())) for _ in range(500)]
+    assert max(costs) <= shown.tokens
+
+
+@given(texts=st.lists(st.text(min_size=1, max_size=80), min_size=1, max_size=6))
+def test_what_lines_cost_adds_up_to_what_the_text_costs(texts: list[str]) -> None:
+    facts = [fact(f"x{text}") for text in texts]
+    shown = packed(facts, facts[:2])
+    assert len(shown.pinned) + len(shown.found) == len(facts)
+    around = shown.text.split(NONCE)
+    assert len(around) == 3
+    # To the token, but for the nonces.
+    assert shown.tokens - 2 * block.NONCE_CHARACTERS == sum(map(tokens.count, around))
 
 
 def test_a_long_fact_leaves_its_room_to_shorter_ones() -> None:
