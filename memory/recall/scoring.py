@@ -19,6 +19,7 @@ from memory.recall.tuning import Tuning
 
 _DAY = 86_400
 _LEAST = 0.01  # confidence 0 is unlikely, not impossible
+_NONE: Mapping[Leg, Standing] = {}
 # A message of so few words of content opens by one of them.
 _FEW_WORDS = 2
 
@@ -54,18 +55,19 @@ class Scorer:
         self.said = seen.postings.said(limits.prior) if seen.postings else Asked({})
 
     def candidate(self, fact: Fact) -> Candidate:
-        sheet = self.seen.sheets.get(fact.id)
-        cosine = self.seen.cosines.get(fact.id)
+        seen, key = self.seen, fact.id
+        sheet, cosine = seen.sheets.get(key), seen.cosines.get(key)
+        legs = seen.legs.get(key, _NONE)
         worth = self._worth(sheet) if sheet else None
         cover = worth.stated if worth else 0.0
-        parts = self._parts(fact, sheet, worth)
+        parts = self._parts(fact, legs, cosine, sheet, worth)
         fading = decay(fact.last_confirmed_at, self.now, self.limits)
         odds = fading * self.limits.kind_weight[fact.kind] * max(fact.confidence, _LEAST)
-        let_in = Part.NAME in parts or fact.id in self.seen.opened
-        opens = let_in or self._opens(sheet, cosine, cover)
+        let_in = Part.NAME in parts or (seen.opened and key in seen.opened)
+        opens = bool(let_in) or self._opens(sheet, cosine, cover)
         return Candidate(
             fact=fact,
-            legs=self.seen.legs.get(fact.id, {}),
+            legs=legs,
             parts=parts,
             cosine=cosine,
             cover=cover,
@@ -82,19 +84,31 @@ class Scorer:
         met = self.asked.score(sheet.times, sheet.length, average)
         return Worth(met, self.said.share(sheet.stated))
 
-    def _parts(self, fact: Fact, sheet: Sheet | None, worth: Worth | None) -> dict[Part, float]:
-        limits, legs = self.limits, self.seen.legs.get(fact.id, {})
-        parts = {Part.MEANING: limits.meaning * self.seen.cosines.get(fact.id, 0.0)}
+    def _parts(
+        self,
+        fact: Fact,
+        legs: Mapping[Leg, Standing],
+        cosine: float | None,
+        sheet: Sheet | None,
+        worth: Worth | None,
+    ) -> dict[Part, float]:
+        """None of which is 0."""
+        limits, parts = self.limits, {}
+        if cosine and (value := limits.meaning * cosine):
+            parts[Part.MEANING] = value
         if sheet is not None and worth is not None:
-            parts[Part.WORDS] = limits.words * worth.met
-            parts[Part.LENGTH] = limits.length * math.log1p(sheet.words)
-            if self.seen.asks_when:
-                parts[Part.WHEN] = limits.when * sheet.dates
-        if Leg.ENTITY in legs:
+            if value := limits.words * worth.met:
+                parts[Part.WORDS] = value
+            if value := limits.length * math.log1p(sheet.words):
+                parts[Part.LENGTH] = value
+            if self.seen.asks_when and (value := limits.when * sheet.dates):
+                parts[Part.WHEN] = value
+        if limits.name and Leg.ENTITY in legs:
             parts[Part.NAME] = limits.name
-        if any(is_of(fact, period, self.now) for period in self.seen.periods):
-            parts[Part.PERIOD] = limits.period
-        return {part: value for part, value in parts.items() if value}
+        for period in self.seen.periods if limits.period else ():
+            if is_of(fact, period, self.now):
+                parts[Part.PERIOD] = limits.period
+        return parts
 
     def _opens(self, sheet: Sheet | None, cosine: float | None, cover: float) -> bool:
         limits = self.limits
