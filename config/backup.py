@@ -1,6 +1,7 @@
 """Backup and restore of the embedded database, with the programs that come with it."""
 
 import os
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -34,10 +35,21 @@ def dump(server: Server, target: Path) -> None:
     draft.replace(target)
 
 
-def restore(server: Server, source: Path) -> None:
-    """Puts the backup in the place of the database. Raises StartError, with nothing changed."""
+def made_at(source: Path) -> str:
+    """When a backup was made, as it says itself. Raises StartError where it is none."""
     if not source.is_file():
         raise StartError(f"There is no file {source}.")
+    try:
+        listed = _run("pg_restore", "--list", source)
+    except StartError as error:
+        raise StartError(f"{source} is no backup ({error}).") from error
+    found = re.search(r"^; Archive created at (.+)$", listed, re.MULTILINE)
+    return found.group(1).strip() if found else "an unknown time"
+
+
+def restore(server: Server, source: Path) -> None:
+    """Puts the backup in the place of the database. Raises StartError, with nothing changed."""
+    made_at(source)
     _administer(server, "DROP DATABASE IF EXISTS {draft}")
     embedded.bootstrap(server, DRAFT)
     try:
@@ -61,9 +73,11 @@ def _administer(server: Server, *statements: str) -> None:
             connection.execute(sql.SQL(statement).format(**names))
 
 
-def _run(program: str, *arguments: Any) -> None:
+def _run(program: str, *arguments: Any) -> str:
+    """What it wrote."""
     command = [str(embedded.program(program)), *map(str, arguments)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode != 0:
         lines = result.stderr.strip().splitlines() or [f"exit status {result.returncode}"]
         raise StartError(f"{program} failed: {lines[0]}")
+    return result.stdout

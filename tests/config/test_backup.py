@@ -2,10 +2,12 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 
 import psycopg
 import pytest
+from django.core.management import call_command
 
 from config import backup, embedded
 from config.errors import StartError
@@ -74,11 +76,26 @@ def test_a_backup_never_replaces_another(server: embedded.Server, tmp_path: Path
 
 def test_a_file_that_is_no_backup_changes_nothing(server: embedded.Server, tmp_path: Path) -> None:
     (tmp_path / "b.dump").write_text("not a backup")
-    with pytest.raises(StartError, match="pg_restore failed"):
+    with pytest.raises(StartError, match=r"b\.dump is no backup"):
         backup.restore(server, tmp_path / "b.dump")
     with pytest.raises(StartError, match="There is no file"):
         backup.restore(server, tmp_path / "missing.dump")
     assert lines(server) == ["before"]
+
+
+def test_the_plan_of_a_restore_is_of_a_backup_and_says_of_when(
+    server: embedded.Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    backup.dump(server, tmp_path / "b.dump")
+    with pytest.raises(SystemExit, match="2"):
+        call_command("restore", tmp_path / "b.dump")
+    said = capsys.readouterr().out
+    assert f"{tmp_path / 'b.dump'}, which was made at {date.today().year}-" in said
+    (tmp_path / "other.dump").write_text("not a backup")
+    for path, why in ((tmp_path / "other.dump", "is no backup"), (tmp_path, "There is no file")):
+        with pytest.raises(StartError, match=why):
+            call_command("restore", path)
+    assert capsys.readouterr().out == ""
 
 
 def test_a_database_in_use_is_left_alone(server: embedded.Server, tmp_path: Path) -> None:

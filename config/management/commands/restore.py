@@ -22,11 +22,13 @@ class Command(BaseCommand):
         if not settings.EMBEDDED:
             raise CommandError("DATABASE_URL is set: use pg_restore with MIGRATION_DATABASE_URL.")
         source: Path = options["file"].absolute()
-        if not source.is_file():
-            raise CommandError(f"There is no file {source}.")
+        made = backup.made_at(source)
         if not options["yes"]:
-            self.stdout.write(f"Everything in {settings.HOME} would be replaced by {source}.")
-            self.stdout.write("Nothing was done. Add --yes to do it.")
+            self.stdout.write(
+                f"The whole database in {settings.HOME / 'postgres'} would be replaced by {source},"
+                f" which was made at {made}."
+            )
+            self.stdout.write("Nothing was done. Stop `make up`, then add --yes to do it.")
             sys.exit(2)
         connections.close_all()
         backup.restore(embedded.join(settings.HOME), source)
