@@ -13,6 +13,7 @@ from agents.models import Agent
 from memory.recall.census import SCOPES, Census
 from memory.recall.dates import date_words
 from memory.recall.lexical import Asked, rarity
+from memory.recall.persons import as_of_the_user
 from memory.recall.query import Query
 from memory.recall.sheets import Sheet, Sheets, Worth
 from memory.recall.small_talk import FUNCTION_WORDS, QUESTIONS, UNLISTED_FUNCTION_WORDS
@@ -170,7 +171,11 @@ def analyse(query: Query, agent: Agent) -> list[Word]:
         "glued": " ".join(_GLUED.findall(query.in_context)),
     }
     found = [
-        Word(text, tuple({text, *stems}), is_pair=pair and bool(_SPACELESS.match(text)))
+        Word(
+            text,
+            tuple({text, *stems, *as_of_the_user(text, query.language)}),
+            is_pair=pair and bool(_SPACELESS.match(text)),
+        )
         for text, stems, pair, _ in ask(_ANALYSIS, values)
     ]
     return _with_dates([word for word in found if _says_something(word)][:WORDS], query)

@@ -155,3 +155,35 @@ def test_what_means_nothing_finds_no_fact_of_a_script_that_the_model_can_not_rea
     told = [item.fact.statement for item in recall(agent=agent, message=message, now=NOW).items]
     assert told == ([english.statement] if message == english.statement else [])
     assert {hit.text for hit in search(agent=agent, query=message)} <= {english.statement}
+
+
+OF_THEMSELVES = {
+    "German": ("Der Nutzer wohnt in Leipzig.", "Wo wohne ich?"),
+    "German work": ("Der Nutzer arbeitet als Tischler.", "Wo arbeite ich?"),
+    "German stem": ("Der Nutzer fährt einen Volvo.", "Was fahre ich?"),
+    "Dutch": ("De gebruiker woont in Utrecht.", "Waar woon ik?"),
+    "French": ("L'utilisateur boit du thé vert.", "Que bois-je ?"),
+    "Finnish": ("Käyttäjä lukee Kalevalaa.", "Mitä luen?"),
+    "Finnish clitic": ("Käyttäjä juo teetä.", "Mitä juonkaan, juonko?"),
+    "Russian": ("Пользователь живёт в Казани.", "Где я живу?"),
+    "Russian reflexive": ("Пользователь занимается йогой.", "Чем я занимаюсь?"),
+    "Ukrainian": ("Користувач працює лікарем.", "Ким я працюю?"),
+    "Polish": ("Użytkownik mieszka w Gdańsku.", "Gdzie mieszkam?"),
+    "Czech": ("Uživatel bydlí v Brně.", "Kde bydlím?"),
+    "Hungarian": ("A felhasználó Pécsen lakik.", "Hol lakom?"),
+    "Arabic": ("يعيش المستخدم في القاهرة.", "أين أعيش؟"),
+    "Spanish": ("El usuario conduce un Volvo.", "¿Qué coche conduzco?"),
+    "Turkish": ("Kullanıcı İzmir'de yaşıyor.", "Nerede yaşıyorum?"),
+}
+
+
+@pytest.mark.parametrize("language", OF_THEMSELVES)
+def test_what_owners_say_of_themselves_finds_what_facts_say_of_the_user(
+    agent: Agent, language: str
+) -> None:
+    fact, question = OF_THEMSELVES[language]
+    config = language_config(detect_language(fact))
+    known(agent, fact, language=config)
+    known(agent, "The user works as a nurse.", "The user has two dogs.")
+    told = [item.fact.statement for item in recall(agent=agent, message=question, now=NOW).items]
+    assert told[:1] == [fact]
