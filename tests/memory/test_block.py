@@ -205,6 +205,14 @@ def test_no_mixture_opens_the_fence_or_breaks_the_line(text: str) -> None:
         ),
         (
             {
+                "valid_from": datetime(2023, 5, 1, tzinfo=UTC),
+                "valid_precision": Precision.MONTH,
+                "kind": Kind.EPISODIC,
+            },
+            "said 2026-02-27; in 2023-05",
+        ),
+        (
+            {
                 "valid_from": datetime(2019, 1, 1, tzinfo=UTC),
                 "valid_until": datetime(2021, 1, 1, tzinfo=UTC),
                 "valid_precision": Precision.YEAR,
