@@ -6,7 +6,7 @@ from typing import Any, BinaryIO
 from knowledge import marks
 from knowledge.conversion import html, packs
 from knowledge.conversion.images import Reader
-from knowledge.conversion.shape import DAMAGED, PROTECTED, Read, Tell, Unreadable
+from knowledge.conversion.shape import DAMAGED, HIDDEN, PROTECTED, Read, Tell, Unreadable
 
 
 def read(path: Path, tell: Tell) -> Read:
@@ -14,7 +14,8 @@ def read(path: Path, tell: Tell) -> Read:
     _refuse_locked(path)
     with path.open("rb") as file:
         try:
-            book = _converter().convert(file, _no_info())
+            converter, hidden = _converter()
+            book = converter.convert(file, _no_info())
         except (MemoryError, RecursionError, Unreadable):
             raise
         except Exception as error:  # the libraries below it raise what they like
@@ -23,7 +24,8 @@ def read(path: Path, tell: Tell) -> Read:
     markdown = html.with_images(marks.foreign(book.markdown), reader)
     if not markdown.strip():
         raise Unreadable("empty", "There is no text in the book.")
-    return Read(markdown, title=book.title or "", notes=reader.notes)
+    notes = reader.notes + [HIDDEN] * any(hidden)
+    return Read(markdown, title=book.title or "", notes=notes)
 
 
 def _refuse_locked(path: Path) -> None:
@@ -41,19 +43,24 @@ def _no_info() -> Any:
     return StreamInfo()
 
 
-def _converter() -> Any:
+def _converter() -> tuple[Any, list[bool]]:
+    """And a list of whether each chapter that it read hides something."""
     from markitdown import DocumentConverterResult, StreamInfo
     from markitdown.converters import EpubConverter, HtmlConverter
+
+    hidden: list[bool] = []
 
     class Chapters(HtmlConverter):
         def convert(
             self, file_stream: BinaryIO, stream_info: StreamInfo, **options: Any
         ) -> DocumentConverterResult:
-            return DocumentConverterResult(html.to_markdown(html.seen(file_stream.read())))
+            page, hides = html.seen(file_stream.read())
+            hidden.append(hides)
+            return DocumentConverterResult(html.to_markdown(page))
 
     class Books(EpubConverter):
         def __init__(self) -> None:
             super().__init__()  # type: ignore[no-untyped-call]
             self._html_converter = Chapters()
 
-    return Books()
+    return Books(), hidden

@@ -8,7 +8,7 @@ from pathlib import Path
 from knowledge import marks
 from knowledge.conversion import html
 from knowledge.conversion.images import Reader
-from knowledge.conversion.shape import DAMAGED, Read, Tell, Unreadable
+from knowledge.conversion.shape import DAMAGED, HIDDEN, Read, Tell, Unreadable
 
 _TOLD = ("From", "To", "Cc", "Date")
 _ATTACHED = "What is attached to a mail is not read: add it by itself."
@@ -19,13 +19,14 @@ def read(path: Path, tell: Tell) -> Read:
     with path.open("rb") as file:
         try:
             mail = BytesParser(policy=policy.default).parse(file)
-            parts = [_head(mail), _body(mail, reader), _attached(mail)]
+            body, hidden = _body(mail, reader)
+            parts = [_head(mail), body, _attached(mail)]
         except (ValueError, LookupError, IndexError, AttributeError, TypeError) as error:
             # What the parser's lazy headers and charsets raise over mails that break the rules.
             raise Unreadable("damaged", DAMAGED) from error
     if not parts[1].strip():
         raise Unreadable("empty", "There is no text in the mail.")
-    notes = [*([_ATTACHED] if parts[2] else []), *reader.notes]
+    notes = [*([_ATTACHED] if parts[2] else []), *reader.notes, *[HIDDEN] * hidden]
     return Read("\n\n".join(part for part in parts if part), title=_one_line(mail["Subject"]),
                 notes=notes)  # fmt: skip
 
@@ -36,18 +37,18 @@ def _head(mail: EmailMessage) -> str:
     return "\n".join(lines)
 
 
-def _body(mail: EmailMessage, reader: Reader) -> str:
-    """What a mail program would show that prefers plain text."""
+def _body(mail: EmailMessage, reader: Reader) -> tuple[str, bool]:
+    """What a mail program would show that prefers plain text, and whether it hides something."""
     part = mail.get_body(preferencelist=("plain", "html"))
     if part is None:
-        return ""
+        return "", False
     if part.get_content_subtype() == "html":
         content = part.get_payload(decode=True)
-        page = html.seen(
+        page, hidden = html.seen(
             content if isinstance(content, bytes) else b"", part.get_content_charset() or ""
         )
-        return html.with_images(html.to_markdown(page), reader)
-    return marks.foreign(str(part.get_content())).replace("\r\n", "\n")
+        return html.with_images(html.to_markdown(page), reader), hidden
+    return marks.foreign(str(part.get_content())).replace("\r\n", "\n"), False
 
 
 def _attached(mail: EmailMessage) -> str:

@@ -2,16 +2,20 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, TypeVar
 
 from knowledge import marks
-from knowledge.conversion import packs
+from knowledge.conversion import packs, unseen_office, unseen_sheets
 from knowledge.conversion.html import with_images
 from knowledge.conversion.images import Reader
-from knowledge.conversion.shape import DAMAGED, Read, Tell, Unreadable
+from knowledge.conversion.shape import DAMAGED, HIDDEN, Read, Tell, Unreadable
 
 _SLIDE = re.compile(r"^<!-- Slide number: (\d+) -->$\n?", re.M)
+T = TypeVar("T")
+HIDDEN_LINES = "Hidden rows and columns were left out."
+HIDDEN_SLIDES = "Hidden slides were left out."
 MOST_ROWS, MOST_COLUMNS = 100_000, 200
 LEFT_OUT_ROWS = f"Only the first {MOST_ROWS:,} rows and {MOST_COLUMNS} columns of a sheet are read."
 
@@ -21,8 +25,10 @@ def read_word(path: Path, tell: Tell) -> Read:
 
     packs.check(path, without_entities=True)
     reader = Reader()
-    markdown = with_images(marks.foreign(_converted(DocxConverter, path)), reader)
-    return _told(markdown, title=_core_title(path), notes=reader.notes)
+    shown, hidden = _cleared(unseen_office.word, path)
+    markdown = with_images(marks.foreign(_converted(DocxConverter, shown)), reader)
+    notes = reader.notes + [HIDDEN] * hidden
+    return _told(markdown, title=_core_title(path), notes=notes)
 
 
 def read_slides(path: Path, tell: Tell) -> Read:
@@ -30,48 +36,57 @@ def read_slides(path: Path, tell: Tell) -> Read:
 
     packs.check(path, without_entities=True)
     reader = Reader()
-    slides = _slides(marks.foreign(_converted(PptxConverter, path)))
+    shown, put_away, hidden = _cleared(unseen_office.slides, path)
+    slides = _slides(marks.foreign(_converted(PptxConverter, shown)))
     parts = []
     for number, text in enumerate(slides, start=1):
         parts.append(marks.page(number) + with_images(text, reader))
         tell(number, len(slides))
-    return _told("\n".join(parts), title=_core_title(path), pages=len(slides), notes=reader.notes)
+    notes = reader.notes + [HIDDEN_SLIDES] * put_away + [HIDDEN] * hidden
+    return _told("\n".join(parts), title=_core_title(path), pages=len(slides), notes=notes)
 
 
 def read_sheets(path: Path, tell: Tell) -> Read:
     from openpyxl import load_workbook
 
     packs.check(path, without_entities=True)
-    parts, notes = [], []
-    with path.open("rb") as file:
-        try:
-            book = load_workbook(file, read_only=True, data_only=True)
-            sheets = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
-            for number, sheet in enumerate(sheets, start=1):
-                table, cut = _table(sheet.iter_rows(values_only=True))
-                notes += [LEFT_OUT_ROWS] if cut and LEFT_OUT_ROWS not in notes else []
-                name = " ".join(marks.foreign(str(sheet.title)).split())
-                parts.append(f"{marks.page(number)}## {name}\n\n{table}\n")
-                tell(number, len(sheets))
-        except Unreadable:
-            raise
-        except (MemoryError, RecursionError):
-            raise
-        except Exception as error:  # openpyxl lets whatever went wrong below it through
-            raise Unreadable("damaged", DAMAGED) from error
-    return _told("\n".join(parts), title=_core_title(path), pages=len(parts), notes=notes)
+    parts: list[str] = []
+    notes: dict[str, None] = {}
+    with _damage(), path.open("rb") as file:
+        book = load_workbook(file, read_only=True, data_only=True)
+        sheets = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
+        for number, sheet in enumerate(sheets, start=1):
+            unseen = unseen_sheets.of(sheet)
+            table, cut = _table(unseen.shown(sheet.iter_rows()))
+            told = {LEFT_OUT_ROWS: cut, HIDDEN_LINES: unseen.lines, HIDDEN: unseen.cells}
+            notes |= {note: None for note, holds in told.items() if holds}
+            name = " ".join(marks.foreign(str(sheet.title)).split())
+            parts.append(f"{marks.page(number)}## {name}\n\n{table}\n")
+            tell(number, len(sheets))
+    return _told("\n".join(parts), title=_core_title(path), pages=len(parts), notes=[*notes])
 
 
-def _converted(converter: Callable[[], Any], path: Path) -> str:
+def _converted(converter: Callable[[], Any], file: BinaryIO) -> str:
     from markitdown import StreamInfo
 
-    with path.open("rb") as file:
-        try:
-            return str(converter().convert(file, StreamInfo(), keep_data_uris=True).markdown)
-        except (MemoryError, RecursionError):
-            raise
-        except Exception as error:  # the libraries below it raise what they like
-            raise Unreadable("damaged", DAMAGED) from error
+    with _damage(), file:
+        return str(converter().convert(file, StreamInfo(), keep_data_uris=True).markdown)
+
+
+def _cleared(clear: Callable[[Path], T], path: Path) -> T:
+    with _damage():
+        return clear(path)
+
+
+@contextmanager
+def _damage() -> Iterator[None]:
+    """What the libraries below raise, in our words."""
+    try:
+        yield
+    except (MemoryError, RecursionError, Unreadable):
+        raise
+    except Exception as error:  # they raise what they like
+        raise Unreadable("damaged", DAMAGED) from error
 
 
 def _slides(markdown: str) -> list[str]:
@@ -84,7 +99,7 @@ def _slides(markdown: str) -> list[str]:
     return [markdown[match.end() : end] for match, end in zip(starts, ends, strict=True)]
 
 
-def _table(rows: Iterable[tuple[Any, ...]]) -> tuple[str, bool]:
+def _table(rows: Iterable[list[Any]]) -> tuple[str, bool]:
     """The rows with something in them as a table, and whether some were left out."""
     lines: list[str] = []
     width, cut = 0, False
@@ -101,7 +116,7 @@ def _table(rows: Iterable[tuple[Any, ...]]) -> tuple[str, bool]:
     return "\n".join(lines), cut
 
 
-def _filled(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[str]]:
+def _filled(rows: Iterable[list[Any]]) -> Iterator[list[str]]:
     for row in rows:
         cells = [_cell(value) for value in row]
         while cells and not cells[-1]:

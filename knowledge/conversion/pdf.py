@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from knowledge import marks
+from knowledge.conversion import unseen_pdf
 from knowledge.conversion.images import LONG_SIDE, Parts, Reader, marked
-from knowledge.conversion.shape import DAMAGED, PROTECTED, Read, Tell, Unreadable
+from knowledge.conversion.shape import DAMAGED, HIDDEN, PROTECTED, Read, Tell, Unreadable
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfPage
@@ -41,13 +42,13 @@ def read(path: Path, tell: Tell) -> Read:
             " parts.",
         )
     reader, outline = Reader(), _outline(pdf)
-    parts, unread = [], 0
+    parts, unread, hiding = [], 0, list[bool]()
     for number in range(count):
-        text = _page(pdf, number, outline.get(number, []), reader)
+        text = _page(pdf, number, outline.get(number, []), reader, hiding)
         unread += text is None
         parts.append(marks.page(number + 1) + (text or ""))
         tell(number + 1, count)
-    notes = [*reader.notes]
+    notes = [*reader.notes, *[HIDDEN] * any(hiding)]
     if unread:
         notes.append(f"{unread} damaged pages were left out.")
     if not any(marks.without(part).strip() for part in parts):
@@ -67,13 +68,18 @@ def _opened(path: Path) -> "PdfDocument":
 
 
 def _page(
-    pdf: "PdfDocument", number: int, headings: list[tuple[int, str]], reader: Reader
+    pdf: "PdfDocument",
+    number: int,
+    headings: list[tuple[int, str]],
+    reader: Reader,
+    hiding: list[bool],
 ) -> str | None:
-    """None for a page that can't be read."""
+    """None for a page that can't be read. `hiding` is told whether it hides text."""
     from pypdfium2 import PdfiumError
 
     try:
         page = pdf[number]
+        hiding.append(unseen_pdf.remove(page))
         text = _text(page)
         if sum(not char.isspace() for char in text) >= ALMOST_NONE:
             return _with_headings(text, headings)

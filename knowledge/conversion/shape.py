@@ -16,6 +16,7 @@ class Unreadable(Exception):
 
 
 DAMAGED = "The file is damaged, or not of the kind that it seems to be. Export or save it anew."
+HIDDEN = "Text that can't be seen (off the page, too small, without colour) was left out."
 PROTECTED = "The file is protected with a password. Save it without one and add it again."
 
 

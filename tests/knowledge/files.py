@@ -77,6 +77,30 @@ def pdf(
     return _pdf_of(objects, more, xref)
 
 
+def drawn_pdf(content: str, form: str = "") -> bytes:
+    """A page of drawing operators, with the font F1 and a picture P of black and white stripes;
+    `form`: those of a form X."""
+    fonts = b"/Font << /F1 3 0 R >>"
+    stripes = bytes([0, 255] * 8)
+    streams = [
+        (b"", content.encode("latin-1")),
+        (b"/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << %s >>" % fonts,
+         form.encode("latin-1")),
+        (b"/Type /XObject /Subtype /Image /Width 4 /Height 4 /ColorSpace /DeviceGray"
+         b" /BitsPerComponent 8", stripes),
+    ]  # fmt: skip
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [7 0 R] /Count 1 >>",
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        *(b"<< %s /Length %d >>\nstream\n%s\nendstream" % (head, len(stream), stream)
+          for head, stream in streams),
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources"
+        b" << %s /XObject << /X 5 0 R /P 6 0 R >> >> >>" % fonts,
+    ]  # fmt: skip
+    return _pdf_of(objects, "", True)
+
+
 def _pdf_of(objects: Sequence[bytes], more: str, xref: bool) -> bytes:
     out, places = io.BytesIO(), []
     out.write(b"%PDF-1.4\n")
@@ -112,8 +136,16 @@ def pack(parts: dict[str, str | bytes]) -> bytes:
     return kept.getvalue()
 
 
-def docx(body: str, *, images: Sequence[bytes] = (), title: str = "", head: str = "") -> bytes:
-    """`body`: paragraphs in Word's own XML (`paragraph`, `picture`). `head`: before its root."""
+def docx(
+    body: str,
+    *,
+    images: Sequence[bytes] = (),
+    title: str = "",
+    head: str = "",
+    more: dict[str, str | bytes] | None = None,
+) -> bytes:
+    """`body`: paragraphs in Word's own XML (`paragraph`, `picture`). `head`: before its root.
+    `more`: further parts."""
     links = "".join(
         f'<Relationship Id="image{n}" Type="{RELATIONS}/image" Target="media/{n}.png"/>'
         for n in range(len(images))
@@ -139,7 +171,7 @@ def docx(body: str, *, images: Sequence[bytes] = (), title: str = "", head: str 
             "</cp:coreProperties>"
         )
     parts |= {f"word/media/{number}.png": image for number, image in enumerate(images)}
-    return pack(parts)
+    return pack(parts | (more or {}))
 
 
 def paragraph(text: str, style: str = "") -> str:
