@@ -6,6 +6,7 @@ from typing import Any
 from agents.audit import Actor
 from memory.lifecycle.births import oldest, take_place
 from memory.lifecycle.corrections import bring_back, open_targets, replace, settle
+from memory.lifecycle.heirs import come_back
 from memory.lifecycle.rows import (
     copy_sources,
     draft_of,
@@ -78,7 +79,7 @@ def reconsider(*, fact: Fact, actor: Actor, reason: str = "") -> Fact:
         row = in_state(fact, State.REJECTED)
         refuse_twin(row.owner, row.agent, row.statement)
         settle(row)
-        return move(row, to=State.PENDING)
+        return come_back(move(row, to=State.PENDING), actor)
 
 
 def accept(row: Fact, actor: Actor, at: datetime, *, restated: bool = True) -> Fact:

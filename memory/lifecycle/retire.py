@@ -7,24 +7,12 @@ from django.utils import timezone
 
 from agents.audit import Actor
 from agents.models import Agent, ApiKey, User
-from memory.lifecycle.births import take_place
-from memory.lifecycle.corrections import replace
-from memory.lifecycle.rows import (
-    LIVE,
-    copy_sources,
-    draft_of,
-    fresh,
-    insert,
-    need_person,
-    refuse_above_cap,
-    same_text,
-    set_aside,
-    transition,
-)
+from memory.lifecycle.heirs import inherit, wait_there
+from memory.lifecycle.rows import LIVE, need_person, transition
 from memory.lifecycle.values import NotAllowed
 from memory.models import Case, Fact
 from memory.rules import writing
-from memory.vocabulary import ArchivedReason, State
+from memory.vocabulary import State
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +39,11 @@ def retire(*, agent: Agent, heir: Agent, actor: Actor, reason: str = "") -> Move
         row = _checked(owner, agent, heir)
         active = _facts(row, State.ACTIVE)
         for fact in active:
-            _inherit(fact, heir, actor)
+            inherit(fact, heir, actor)
         # Corrections went along with what they correct.
         pending = _facts(row, State.PENDING)
         for fact in pending:
-            _wait_there(fact, heir)
+            wait_there(fact, heir)
         its = Q(agent=row) | Q(agent__heir=row)
         cases = Case.objects.filter(its, owner=owner, state__in=LIVE).count()
         now = timezone.now()
@@ -84,35 +72,3 @@ def _checked(owner: User, agent: Agent, heir: Agent) -> Agent:
 def _facts(agent: Agent, state: State) -> list[Fact]:
     facts = Fact.objects.filter(owner=agent.owner_id, agent=agent, state=state)
     return list(facts.select_related("owner").order_by("pk"))
-
-
-def _inherit(fact: Fact, heir: Agent, actor: Actor) -> None:
-    row, now = fresh(fact), timezone.now()
-    twin = same_text(row.owner, heir, row.statement).filter(state__in=LIVE).first()
-    if twin is not None and twin.state == State.ACTIVE:
-        copy_sources(row, twin)
-        replace([row], twin)
-        return
-    if twin is not None:
-        copy_sources(twin, row)
-        set_aside(twin, ArchivedReason.DUPLICATE)
-    refuse_above_cap(row.owner, heir)
-    take_place(targets=[row], agent=heir, draft=draft_of(row), actor=actor, at=now, restated=False)
-
-
-def _wait_there(fact: Fact, heir: Agent) -> None:
-    row = fresh(fact)
-    twin = same_text(row.owner, heir, row.statement).filter(state__in=LIVE).first()
-    taker = twin or insert(
-        owner=row.owner,
-        agent=heir,
-        draft=draft_of(
-            row,
-            withheld_for=tuple(row.withheld_for),
-            withheld_detail=row.withheld_detail,
-            similar_to=row.similar_to,
-        ),
-        at=timezone.now(),
-    )
-    copy_sources(row, taker)
-    set_aside(row, ArchivedReason.DUPLICATE)

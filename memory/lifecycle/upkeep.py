@@ -24,6 +24,7 @@ from memory.lifecycle.corrections import (
     send_back,
     settle,
 )
+from memory.lifecycle.heirs import come_back
 from memory.lifecycle.returns import note_forgotten
 from memory.lifecycle.rows import (
     LIVE,
@@ -116,14 +117,14 @@ def restore(*, fact: Fact, actor: Actor, reason: str = "") -> Fact:
         if row.archived_from == State.PENDING:
             refuse_twin(row.owner, row.agent, row.statement)
             settle(row)
-            return move(row, to=State.PENDING)
+            return come_back(move(row, to=State.PENDING), actor)
         head = overtaken_by(row)
         if head is not None:
             return _copy_over(row, fresh(head), actor, now)
         end = end_of_chain(row)
         _reactivate(row, actor, now)
         await_end_of_chain(row, end)
-        return row
+        return come_back(row, actor)
 
 
 def _copy_over(row: Fact, head: Fact, actor: Actor, at: datetime) -> Fact:

@@ -7,6 +7,7 @@ from django.urls import reverse
 
 from agents.audit import POLICY, person
 from agents.models import Agent, ApiKey
+from memory import lifecycle
 from memory.cases import lifecycle as case_lifecycle
 from memory.cases.scope import cases_readable_by
 from memory.cases.values import CaseDraft, SameCase
@@ -97,7 +98,6 @@ def test_what_both_knew_is_there_once(alices, agent, second_agent):
 
 
 def test_a_correction_follows_what_it_corrects(alices, agent, second_agent):
-    from memory import lifecycle
     from memory.vocabulary import Kind, Origin
     from tests.factories import MONDAY
 
@@ -159,6 +159,32 @@ def test_its_rules_stand_for_the_heir_and_the_owner_is_told_before(
     assert (moved.superseded_by.agent, off.superseded_by.enabled) == (agent, False)
     assert not standing(rules_of(alice)).filter(agent=second_agent).exists()
     assert writing.restore(rule=out, actor=person(alice)).agent == agent
+
+
+def test_what_comes_back_after_it_was_deleted_comes_back_for_the_heir(
+    alices, alice, agent, second_agent
+):
+    by = person(alice)
+    forgotten = FactFactory.create(
+        agent=second_agent, statement="The user keeps bees.", state=State.ARCHIVED
+    )
+    rejected = FactFactory.create(
+        agent=second_agent, statement="The user keeps hens.", state=State.REJECTED
+    )
+    known = FactFactory.create(
+        agent=second_agent, statement="The user keeps geese.", state=State.ARCHIVED
+    )
+    there = FactFactory.create(agent=agent, statement="The user keeps geese.", state=State.ACTIVE)
+    delete(alices, second_agent, agent)
+    for row in (forgotten, rejected, known):
+        row.refresh_from_db()
+    back = lifecycle.restore(fact=forgotten, actor=by)
+    assert (back.agent, back.state, back.statement) == (agent, State.ACTIVE, forgotten.statement)
+    waits = lifecycle.reconsider(fact=rejected, actor=by)
+    assert (waits.agent, waits.state) == (agent, State.PENDING)
+    assert lifecycle.restore(fact=known, actor=by) == there
+    assert not Fact.objects.filter(agent=second_agent, state__in=["active", "pending"]).exists()
+    assert {back, there, waits} <= set(facts_readable_by(agent))
 
 
 def test_what_was_rejected_before_it_was_deleted_is_not_proposed_to_the_heir(
