@@ -14,7 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from knowledge.conversion import images
+from knowledge.conversion import allowance, images
 from knowledge.conversion.shape import Unreadable
 from knowledge.conversion.sight import Sight
 
@@ -25,7 +25,7 @@ _BARRED = ("socket.", "subprocess.", "os.exec", "os.fork", "os.posix_spawn", "os
 
 
 def main(original: str, folder: str, memory: str, seconds: str, sees: str = "") -> None:
-    _take_limits(int(memory), int(seconds))
+    _take_limits(int(memory), int(seconds), Path(original).stat().st_size)
     if sees:
         images.sight = Sight(Path(folder))
     result: dict[str, Any]
@@ -74,19 +74,22 @@ def _is_full(memory: int) -> bool:
 class _Teller:
     def __init__(self) -> None:
         self.told = 0.0
+        self.done = 0
 
     def __call__(self, done: int, of: int) -> None:
+        allowance.more(max(done - self.done, 0))
+        self.done = max(done, self.done)
         now = time.monotonic()
         if now - self.told >= _TOLD_EVERY or done == of:
             self.told = now
             print(done, of, flush=True)
 
 
-def _take_limits(memory: int, seconds: int) -> None:
+def _take_limits(memory: int, seconds: int, size: int) -> None:
     _die_with_parent()
+    allowance.begin(size, seconds)
     for which, limit in (
         (resource.RLIMIT_AS, memory),
-        (resource.RLIMIT_CPU, seconds),
         (resource.RLIMIT_FSIZE, MOST_WRITTEN),
         (resource.RLIMIT_CORE, 0),
     ):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from knowledge import marks
+from knowledge.conversion import allowance
 from knowledge.conversion.shape import DAMAGED, Read, Tell, Unreadable
 from knowledge.conversion.sight import LEAST, Seen, Sight
 
@@ -28,7 +29,7 @@ LACKING = (
     " apt-get install libgl1 libglib2.0-0)."
 )
 _FORMATS = ("PNG", "JPEG", "GIF", "TIFF", "BMP", "WEBP")
-NOTHING_SAID = "it said nothing of them"
+NOTHING_SAID = "it said nothing"
 # Kinds of marks with their texts.
 Parts = list[tuple[str, str]]
 
@@ -86,6 +87,7 @@ class Reader:
             self.left_out = True
             return []
         self.read += 1
+        allowance.more()
         shown = _shown(image)
         seen = self._seen(shown)
         words = (marks.READ, seen.words) if seen.words else (marks.OCR, self._recognised(shown))
@@ -117,10 +119,10 @@ class Reader:
     def _unseen_note(self) -> list[str]:
         if not self.unseen:
             return []
-        why = self.unseen[-1].rstrip(".")
+        count, why = len(self.unseen), self.unseen[-1].rstrip(".")
         return [
-            f"The language model described none of {len(self.unseen)} images ({why}); what could be"
-            " recognised in them stands there instead."
+            f"The language model did not describe {count} image{'s' * (count > 1)} ({why}); what"
+            " could be recognised there stands in its place."
         ]
 
 

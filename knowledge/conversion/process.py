@@ -27,6 +27,10 @@ _TICK = 1.0  # seconds
 _DEAF = 30.0  # seconds in which it reads nothing of an answer
 _LINE = 200  # bytes, more than any that means something
 _TOO_MUCH_MEMORY = "Reading it takes more memory than one document may use. Split it."
+_TOO_SLOW = (
+    "Reading it takes far longer than a file of its size and pages does. Save it anew, or split it"
+    " and add the parts."
+)
 _BROKE = (
     "The reader broke off over it: the file is damaged, or takes too much memory. Save it anew."
 )
@@ -191,7 +195,7 @@ def _fault_of(code: int) -> Unreadable:
     """Of a process that ended without a word."""
     match -code:
         case signal.SIGXCPU:
-            return Unreadable("too_heavy", _too_slow())
+            return Unreadable("too_heavy", _TOO_SLOW)
         case signal.SIGKILL:
             return Unreadable("too_heavy", _TOO_MUCH_MEMORY)
         case _:

@@ -7,7 +7,6 @@ and running it twice adds nothing.
 import io
 import logging
 import os
-import threading
 from datetime import timedelta
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -23,6 +22,7 @@ from knowledge.conversion.process import Converted, convert
 from knowledge.conversion.shape import Unreadable
 from knowledge.ingest import claims
 from knowledge.ingest.claims import RETRIES, Claim, Taken
+from knowledge.ingest.rooms import Rooms
 from knowledge.ingest.steps import drop_unfinished
 from knowledge.models import Document, DocumentText
 from knowledge.vocabulary import TRANSIENT, DocumentOrigin, DocumentState, Failure, Stage
@@ -31,7 +31,7 @@ from memory.text import detect_language, language_config
 log = logging.getLogger(__name__)
 
 # Conversions at a time in one worker process: they share its processors with everything else.
-_room = threading.BoundedSemaphore(max((os.cpu_count() or 1) // 2, 1))
+_rooms = Rooms(max((os.cpu_count() or 1) // 2, 1))
 _TOLD_EVERY = 1.0  # seconds
 _SAMPLE = 4_000  # characters that tell the language
 OURS = "Something went wrong on our side; the server's log says more."
@@ -43,14 +43,15 @@ def sweep() -> list[UUID]:
 
 def work(document_id: UUID) -> UUID | None:
     """The document to go on with, if there is one. What is not due is left alone."""
-    if not _room.acquire(blocking=False):
+    place = _rooms.enter()
+    if place is None:
         return None  # the next sweep offers it again
     try:
         claim = claims.claim(document_id, timezone.now())
         if claim is not None:
             _work(claim)
     finally:
-        _room.release()
+        _rooms.leave(place)
     if claim is None:
         return None
     following = claims.following(claim.document.owner, timezone.now())

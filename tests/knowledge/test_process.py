@@ -113,7 +113,7 @@ def test_a_reader_knows_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
 TRIES = """
 import json, os, resource, socket, subprocess, sys, urllib.request
 from knowledge.conversion import child
-child._take_limits(2_000_000_000, 60)
+child._take_limits(2_000_000_000, 60, 0)
 refused = []
 for name, attempt in {
     "socket": lambda: socket.create_connection(("127.0.0.1", 9)),
@@ -138,3 +138,43 @@ def test_a_reader_reaches_no_network_and_starts_no_program() -> None:
     refused, memory = json.loads(run.stdout)
     assert refused == ["socket", "name", "web", "program", "shell", "fork"]
     assert memory == 2_000_000_000
+
+
+TAKES = """
+import resource
+from knowledge.conversion import allowance, child, images
+from PIL import Image
+allowance.FLOOR, allowance.FOR_A_MB, allowance.FOR_A_PAGE = {constants}
+child._take_limits(4_000_000_000, 100, 3_000_000)
+at = lambda: print(resource.getrlimit(resource.RLIMIT_CPU)[0], flush=True)
+at()
+teller = child._Teller()
+teller(2, 9), at()
+teller(2, 9), at()
+teller(9, 9), at()
+images.Reader().look(Image.new("RGB", (60, 60), "white")), at()
+while True:
+    pass
+"""
+
+
+def test_what_a_reader_may_take_grows_with_size_pages_and_pictures() -> None:
+    """A page that is done twice counts once, and nothing goes beyond all that one may take."""
+    told = _run_until_it_is_ended(TAKES.replace("while True:", "while False:"), (10, 5, 11))
+    assert told == (0, ["25", "2 9", "47", "47", "9 9", "100", "100"])
+
+
+def test_a_reader_that_computes_without_getting_on_is_ended() -> None:
+    code, told = _run_until_it_is_ended(TAKES, (5, 0, 0))
+    assert set(told) == {"5", "2 9", "9 9"}
+    assert code == -signal.SIGXCPU
+    fault = process._fault_of(code)
+    assert (fault.code, "far longer than a file of its size" in str(fault)) == ("too_heavy", True)
+
+
+def _run_until_it_is_ended(program: str, constants: tuple[int, int, int]) -> tuple[int, list[str]]:
+    run = subprocess.run(
+        [sys.executable, "-c", program.replace("{constants}", str(constants))],
+        cwd=ROOT, capture_output=True, text=True,
+    )  # fmt: skip
+    return run.returncode, run.stdout.split("\n")[:-1]
