@@ -141,9 +141,12 @@ async def _ask(
     from pydantic_ai import Agent
     from pydantic_ai.usage import UsageLimits
 
-    async with asyncio.timeout(settings.LLM_TIMEOUT_SECONDS), _client(route) as client:
+    # The libraries take seconds to load, which are not the model's.
+    client = _client(route)
+    model = _model(route, client)
+    async with asyncio.timeout(settings.LLM_TIMEOUT_SECONDS), client:
         agent = Agent(
-            _model(route, client),
+            model,
             output_type=_output(route, reply_type),
             instructions=system,
             retries=RETRIES,
