@@ -244,8 +244,8 @@ def test_without_a_model_for_pictures_none_leaves_the_house(
         ([refuses()], "refused to answer"),
         ([says("A kiln, I think."), says("A kiln.")], "not reply in the form"),
         ([answers({"words": "x"}), answers({"text": "y"})], "broke the format twice"),
-        ([Reply(raw=b"<html>")], "protocol"),
-        ([sees("", " \n\x07 ")], "it said nothing of them"),
+        ([Reply(raw=b"<html>")], "server failed"),
+        ([sees("", " \n\x07 ")], "it said nothing"),
         ([fails(429, Retry_After="600")], "rate limit"),
     ],
     ids=["500", "401", "refusal", "prose", "fields", "protocol", "nothing", "429"],
@@ -260,7 +260,7 @@ def test_what_it_does_not_say_is_recognised_and_the_document_says_so(
     assert marks.SAID[marks.OCR] in text
     assert "TOTAL99" in bare(text)
     assert marks.SAID[marks.VISION] not in text
-    assert document.notes.startswith("The language model described none of 1 images (")
+    assert document.notes.startswith("The language model did not describe 1 image (")
     assert why in document.notes
     row = PictureReading.objects.get()
     assert row.llm_calls == len(llm.requests) == len(replies)
@@ -304,7 +304,7 @@ def test_a_model_that_is_down_is_not_asked_for_every_page(
     llm.script(TASK, fails(500), sees("one"), fails(500), fails(500), fails(503))
     document = read(papers, scans(8), "scans.tif")
     assert len(llm.requests) == 5
-    assert "described none of 7 images" in document.notes
+    assert "did not describe 7 images" in document.notes
     assert "HTTP 503" in document.notes
     text = text_of(document)
     assert [int(mark["page"]) for mark in marks.MARK.finditer(text) if mark["page"]] == [
@@ -350,7 +350,7 @@ def test_icons_are_not_worth_a_question(papers: Collection, llm: ScriptedLlm) ->
 def test_nothing_is_paid_twice(papers: Collection, llm: ScriptedLlm) -> None:
     llm.script(TASK, sees("one"), fails(500), sees("two"))
     document = read(papers, scans(2), "scans.tif")
-    assert "described none of 1 images" in document.notes
+    assert "did not describe 1 image" in document.notes
     assert len(llm.requests) == 2
     # The one that it failed over is asked about again, and no other.
     document = again(document)
