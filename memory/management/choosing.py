@@ -79,6 +79,7 @@ class ChoosingCommand(BaseCommand):
         plan = plan_of(selection, self.deed)
         if plan.is_empty:
             self.stdout.write(f"Nothing matches: there is nothing to {self.deed}.")
+            self._tell_staying(plan)
             return
         self._tell(owner, plan)
         if not options["yes"]:
@@ -133,12 +134,15 @@ class ChoosingCommand(BaseCommand):
             write(f"  - {show_hidden(fact.statement)}")
         if plan.facts_in_all > len(plan.examples):
             write(f"    … and {plan.facts_in_all - len(plan.examples)} more")
-        for line in plan.staying:
-            write(f"Stays: {show_hidden(line)}")
+        self._tell_staying(plan)
         if plan.kept:
             write("What stays, though it rests on the same messages or took their place:")
         for fact in plan.kept:
             write(f"  - {show_hidden(fact.statement)}  ({fact.pk})")
+
+    def _tell_staying(self, plan: Plan) -> None:
+        for line in plan.staying:
+            self.stdout.write(f"Stays: {show_hidden(line)}")
 
     def _do(self, owner: User, selection: Selection, plan: Plan) -> None:
         actor = audit.command(self.deed, owner)

@@ -157,6 +157,21 @@ def test_what_nobody_can_look_into_is_told(papers: Collection, alice: User) -> N
     )
 
 
+def test_what_stays_is_told_where_nothing_else_matches(
+    client: Client, papers: Collection, capsys: pytest.CaptureFixture[str]
+) -> None:
+    waiting = document(papers, "Waiting")
+    waiting.texts.all().delete()
+    client.force_login(papers.owner)
+    page = client.post(reverse("forget"), {"match": WORD}).content.decode()
+    assert "Nothing matches" in page
+    assert "1 document not read yet or failed" in page
+    call_command("purge", match=WORD, owner=papers.owner.username)
+    told = capsys.readouterr().out
+    assert "Nothing matches" in told
+    assert "Stays: 1 document not read yet or failed" in told
+
+
 def test_page_and_command_name_the_documents_before(
     client: Client, papers: Collection, capsys: pytest.CaptureFixture[str]
 ) -> None:
