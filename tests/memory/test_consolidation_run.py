@@ -486,6 +486,7 @@ def test_the_command_says_what_it_would_do_and_then_does_it(
     call_command("consolidate", owner="alice", dry_run=True)
     told = capsys.readouterr().out
     assert str(fact.pk) in told
+    assert "Reflect on the week: nothing to do\n  No language model is configured" in told
     assert "Nothing was changed." in told
     assert now_is(fact).decayed_at is None
     call_command("consolidate", owner="alice")

@@ -1,6 +1,7 @@
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -17,6 +18,8 @@ from memory.extraction.lease import LeaseTaken
 from memory.models import ConsolidationRun
 
 FAILED, STOPPED = 1, 3
+# What a stage of the model calls it where there is no model.
+NOTHING = "nothing"
 LABELS = {stage.name: stage.label for stage in STAGES}
 
 
@@ -80,8 +83,7 @@ class Command(BaseCommand):
         run = consolidate(owner=owner, now=timezone.now(), trigger=Trigger.COMMAND, stages=stages)
         for stage in stages:
             counts = run.counts.get(stage.name, {})
-            told = ", ".join(f"{n} {action}" for action, n in counts.items()) or "nothing to do"
-            self.stdout.write(f"{stage.label}: {run.errors.get(stage.name) or told}")
+            self.stdout.write(f"{stage.label}: {run.errors.get(stage.name) or _told(counts)}")
         self.stdout.write(f"Listed under /consolidation/{run.pk}/, where each can be taken back.")
         if run.stopped_by:
             self.stderr.write(_stopped(run.stopped_by))
@@ -92,11 +94,18 @@ class Command(BaseCommand):
 
 
 def _count(changes: list[Change]) -> str:
-    counts = Counter("held back" if change.held else change.action for change in changes)
-    return ", ".join(f"{n} {action}" for action, n in counts.items()) or "nothing to do"
+    return _told(Counter("held back" if change.held else change.action for change in changes))
+
+
+def _told(counts: Mapping[str, int]) -> str:
+    """A stage that only says why it does nothing has no change to count."""
+    done = ", ".join(f"{n} {action}" for action, n in counts.items() if action != NOTHING)
+    return done or "nothing to do"
 
 
 def _line(change: Change) -> str:
+    if change.action == NOTHING:
+        return change.reason
     ids = " ".join(str(pk) for pk in (*change.facts, *change.objects))
     rest = " ".join(str(pk) for pk in change.sources)
     held = "held back: " if change.held else ""
