@@ -15,6 +15,8 @@ SHARED = 2
 # Facts held against each passage, those that agree most with the question.
 FACTS = 30
 
+Stems = dict[UUID, set[str]]
+
 
 class Mark(StrEnum):
     OVERRIDDEN = "a newer fact says otherwise, or more"
@@ -33,15 +35,11 @@ def marked(
     """`facts` are those that the agent may be told; one that rests on a passage's own message
     overrides nothing of it."""
     newest = sorted(facts[:FACTS], key=lambda fact: fact.observed_at, reverse=True)
-    languages = dict(
-        Fact.objects.filter(pk__in=[fact.pk for fact in newest]).values_list("pk", "language")
-    )
-    texts = [(passage.language, passage.text) for passage in passages]
-    texts += [(languages.get(fact.pk, "simple"), fact.statement) for fact in newest]
-    stems = content_stems(texts)
-    of_facts = dict(zip((fact.pk for fact in newest), stems[len(passages) :], strict=True))
+    older = [one for one in passages if newest and one.said_at < newest[0].observed_at]
+    of_passages, of_facts = _stems(older, newest) if older else ({}, {})
     found = {}
-    for passage, own in zip(passages, stems, strict=False):
+    for passage in passages:
+        own = of_passages.get(passage.pk, set())
         by = next(
             (
                 fact
@@ -54,6 +52,17 @@ def marked(
         )
         found[passage.pk] = Marked(tuple(_marks(passage, by)), by)
     return found
+
+
+def _stems(passages: Sequence[Passage], facts: Sequence[Fact]) -> tuple[Stems, Stems]:
+    languages = dict(
+        Fact.objects.filter(pk__in=[fact.pk for fact in facts]).values_list("pk", "language")
+    )
+    texts = [(passage.language, passage.text) for passage in passages]
+    texts += [(languages.get(fact.pk, "simple"), fact.statement) for fact in facts]
+    stems = content_stems(texts)
+    of_facts = zip((fact.pk for fact in facts), stems[len(passages) :], strict=True)
+    return dict(zip((one.pk for one in passages), stems, strict=False)), dict(of_facts)
 
 
 def _marks(passage: Passage, by: Fact | None) -> list[Mark]:

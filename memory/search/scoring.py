@@ -8,9 +8,13 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 from uuid import UUID
+
+import numpy as np
+import numpy.typing as npt
 
 from memory.recall.lexical import K1, B, rarity
 from memory.search.index import Entry, Postings, Said, Stretch
@@ -20,6 +24,7 @@ MEANING, NEAR_WORDS, STRETCH_WORDS = 7.0, 6.0, 6.0
 SPEAKER, LENGTH, QUESTION, WHEN, KEY = 0.8, 0.9, -0.8, 1.25, 0.35
 # Answers follow questions, so what was said before tells more than what follows.
 WINDOW = {-2: 0.3, -1: 0.6, 0: 1.0, 1: 0.4, 2: 0.3}
+_REACH = 2
 _EDGE = 2.2  # weight that the ends of a stretch lack, both together
 # A stretch is long, and its length says how much it strays.
 _STRETCH_B = 0.75
@@ -31,22 +36,28 @@ _ASKS_WHEN = re.compile(
     r"|коли|متى)\b|什么时候|何时|几点|いつ|何時|เมื่อไหร่|เมื่อไร|언제",
     re.IGNORECASE,
 )
-_TIMES = re.compile(
-    r"\d|\b(?:yesterday|today|tonight|tomorrow|last|next|ago|weeks?|weekend|months?|years?|since"
-    r"|recently|january|february|march|april|may|june|july|august|september|october|november"
-    r"|december|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-    r"|eilen|tänään|huomenna|viime|ensi|sitten|viikolla|vuonna|\w+kuussa|\w+tai"
-    r"|gestern|heute|morgen|letzte[nrs]?|nächste[nrs]?|vor|woche|monat|jahr|\w+tag"
-    r"|hier|demain|dernière?|prochaine?|semaine|mois|année|ayer|hoy|mañana|pasad[oa]|semana|mes|año"
-    r"|вчера|сегодня|завтра|назад|أمس|اليوم|غدا)\b|昨天|今天|明天|上周|去年|昨日|今日|明日|先週|เมื่อวาน|วันนี้|พรุ่งนี้",
-    re.IGNORECASE,
+_WORD = re.compile(r"[^\W_]+")
+_TIMES = frozenset(
+    _WORD.findall(
+        "yesterday today tonight tomorrow last next ago week weeks weekend month months year years"
+        " since recently january february march april may june july august september october"
+        " november december monday tuesday wednesday thursday friday saturday sunday"
+        " eilen tänään huomenna viime ensi sitten viikolla vuonna gestern heute morgen vor"
+        " letzte letzten letzter letztes nächste nächsten nächster nächstes woche monat jahr"
+        " hier demain dernier dernière prochain prochaine semaine mois année"
+        " ayer hoy mañana pasado pasada semana mes año"
+        " вчера сегодня завтра назад أمس اليوم غدا"
+    )
 )
+_TIME_ENDINGS = ("kuussa", "tai", "tag")
+_TIMES_UNSPACED = re.compile("昨天|今天|明天|上周|去年|昨日|今日|明日|先週|เมื่อวาน|วันนี้|พรุ่งนี้")
 _FIRST_PERSON = re.compile(
     r"\b(?:i|my|me|mine|myself|minä|minun|minulla|mulla|ich|mein|meine|mir|mich|je|mon|ma|mes|yo|mi"
     r"|eu|meu|minha|io|mio|jag|min|я|мой|моя|أنا)\b|我|私|僕|ฉัน|ผม",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"[^\W_]+")
+
+Numbers = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -94,7 +105,6 @@ class Terms:
 
     postings: Postings
     record: Record
-    windows: dict[tuple[UUID, int, int], dict[int, float]] = field(default_factory=dict)
 
     @cached_property
     def rarities(self) -> list[float]:
@@ -106,36 +116,31 @@ class Terms:
 
     def best(self, rows: int) -> list[UUID]:
         """By their own words."""
-        scores: dict[UUID, float] = defaultdict(float)
-        for word, passages in enumerate(self.postings.passages):
-            for passage, times in passages.items():
-                length = self.postings.lengths[passage]
-                scores[passage] += self.rarities[word] * _saturation(
-                    times, length / self.record.average
-                )
-        return sorted(scores, key=lambda passage: (-scores[passage], passage))[:rows]
+        known, scores = self.postings, defaultdict[int, float](float)
+        for rare, passages in zip(self.rarities, known.by_number, strict=True):
+            for number, times in passages.items():
+                length = known.lengths[number]
+                scores[number] += rare * _saturation(times, length / self.record.average)
+        order = sorted(scores, key=lambda number: (-scores[number], known.passages[number]))
+        return [known.passages[number] for number in order[:rows]]
 
-    def near(self, entry: Entry, length: float) -> float:
-        """By the words of a passage and of what was said around it."""
-        relative = length / max(self.record.average_window, 1.0)
-        met = 0.0
-        for word, places in enumerate(self.postings.by_place):
-            times = sum(
-                weight * places.get((*entry.stretch, entry.place + step), 0.0)
-                for step, weight in WINDOW.items()
-            )
-            if times:
-                met += self.rarities[word] * _saturation(times, relative)
-        return met / self.whole
+    def near(self, entries: Sequence[Entry]) -> dict[UUID, float]:
+        """By the words of a passage and of what was said around it. `entries`: all of some
+        stretches."""
+        line = _Line(entries)
+        relative = line.around(line.lengths()) / max(self.record.average_window, 1.0)
+        met = np.zeros(line.size)
+        for rare, stretches in zip(self.rarities, self.postings.by_stretch, strict=True):
+            times = line.around(line.times(stretches))
+            met += rare * _saturation(times, relative)
+        shares = (met / self.whole).tolist()
+        return {entry.passage: shares[line.at(entry)] for entry in entries}
 
     @cached_property
     def stretches(self) -> list[dict[Stretch, float]]:
         found: list[dict[Stretch, float]] = []
-        for places in self.postings.by_place:
-            sums: dict[Stretch, float] = defaultdict(float)
-            for (conversation, number, _), times in places.items():
-                sums[conversation, number] += times
-            found.append(sums)
+        for stretches in self.postings.by_stretch:
+            found.append({key: sum(places.values()) for key, places in stretches.items()})
         return found
 
     def in_stretch(self, stretch: Stretch, length: float) -> float:
@@ -147,6 +152,47 @@ class Terms:
                 rare = rarity(len(sums), self.record.stretches)
                 met += rare * _saturation(times, relative, b=_STRETCH_B)
         return met / self.whole
+
+
+class _Line:
+    """The passages of some stretches on one line, with gaps where a window reaches over an end."""
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        self.entries = entries
+        self.last: dict[Stretch, int] = {}
+        for entry in entries:
+            self.last[entry.stretch] = max(entry.place, self.last.get(entry.stretch, 0))
+        self.starts: dict[Stretch, int] = {}
+        self.size = 0
+        for stretch, place in self.last.items():
+            self.starts[stretch] = self.size
+            self.size += place + 1 + _REACH
+
+    def at(self, entry: Entry) -> int:
+        return self.starts[entry.stretch] + entry.place
+
+    def lengths(self) -> Numbers:
+        found = np.zeros(self.size)
+        for entry in self.entries:
+            found[self.at(entry)] = entry.length
+        return found
+
+    def times(self, stretches: Mapping[Stretch, Mapping[int, float]]) -> Numbers:
+        found = np.zeros(self.size)
+        for stretch, start in self.starts.items():
+            for place, times in stretches.get(stretch, {}).items():
+                # What came meanwhile stands behind what was read.
+                if place <= self.last[stretch]:
+                    found[start + place] = times
+        return found
+
+    def around(self, numbers: Numbers) -> Numbers:
+        """Each with its neighbours, weighted."""
+        padded = np.pad(numbers, _REACH)
+        total = np.zeros(self.size)
+        for step, weight in WINDOW.items():
+            total += weight * padded[_REACH + step : _REACH + step + self.size]
+        return total
 
 
 class Scorer:
@@ -161,36 +207,47 @@ class Scorer:
         cosines: Mapping[UUID, float],
         keys: Mapping[UUID, float],
     ) -> None:
-        self.question, self.terms, self.texts = question, terms, texts
-        self.cosines, self.keys = cosines, keys
-        self.lengths: dict[Stretch, dict[int, int]] = defaultdict(dict)
-        for entry in neighbours:
-            self.lengths[entry.stretch][entry.place] = entry.length
+        self.texts, self.cosines, self.keys = texts, cosines, keys
         named = question.names({said.speaker for said in texts.values()})
         self.named = named if len(named) == 1 else set()
         self.of_owner = not named and question.is_of_the_owner
         self.asks_when = question.asks_when
+        self.near = terms.near(neighbours)
+        lengths: dict[Stretch, dict[int, int]] = defaultdict(dict)
+        for entry in neighbours:
+            lengths[entry.stretch][entry.place] = entry.length
         self.stretches = {
             stretch: terms.in_stretch(stretch, sum(places.values()))
-            for stretch, places in self.lengths.items()
+            for stretch, places in lengths.items()
         }
 
     def score(self, entry: Entry) -> float:
         said = self.texts[entry.passage]
-        places = self.lengths[entry.stretch]
-        length = sum(w * places.get(entry.place + step, 0) for step, w in WINDOW.items())
         spoken = said.speaker in self.named or (self.of_owner and said.from_owner)
         total = MEANING * self.cosines.get(entry.passage, 0.0)
-        total += NEAR_WORDS * self.terms.near(entry, length)
-        total += STRETCH_WORDS * self.stretches[entry.stretch]
+        # Neighbours were read later; of what was purged meanwhile nothing is known.
+        total += NEAR_WORDS * self.near.get(entry.passage, 0.0)
+        total += STRETCH_WORDS * self.stretches.get(entry.stretch, 0.0)
         total += SPEAKER * spoken + LENGTH * math.log1p(entry.words)
         total += QUESTION * said.text.rstrip().endswith(("?", "？", "؟"))
         if self.asks_when:
-            total += WHEN * min(2, len(_TIMES.findall(said.text)))
+            total += WHEN * min(2, _times_in(said.text))
         if said.message is not None:
             total += KEY * self.keys.get(said.message, 0.0)
         return total
 
 
-def _saturation(times: float, relative_length: float, *, b: float = B) -> float:
+def _times_in(text: str) -> int:
+    """Digits, and words for a time."""
+    text = text.lower()
+    words = sum(
+        word in _TIMES or (word.endswith(_TIME_ENDINGS) and word not in _TIME_ENDINGS)
+        for word in _WORD.findall(text)
+    )
+    digits = sum(map(str.isdecimal, text))
+    return digits + words + len(_TIMES_UNSPACED.findall(text))
+
+
+def _saturation(times: Any, relative_length: Any, *, b: float = B) -> Any:
+    """Of one text, or of an array of them."""
     return times * (K1 + 1) / (times + K1 * (1 - b + b * relative_length))

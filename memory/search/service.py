@@ -230,10 +230,18 @@ class RawSearch:
 
     def _passages(self, best: Sequence[Scored]) -> list[Passage]:
         """Asked again: what left the branch or was purged meanwhile is gone."""
-        rows = Passage.objects.filter(
+        chosen = Passage.objects.filter(
             owner=self.owner, pk__in=[one.entry.passage for one in best], indexed__isnull=False
         )
-        return list(rows.select_related("message", "conversation__agent").defer("search"))
+        # Many passages of few conversations: to make each one's again takes longer than to ask.
+        rows = list(chosen.select_related("message").defer("search", "message__content"))
+        conversations = Conversation.objects.select_related("agent").in_bulk(
+            {passage.conversation_id for passage in rows}
+        )
+        found = [passage for passage in rows if passage.conversation_id in conversations]
+        for passage in found:
+            passage.conversation = conversations[passage.conversation_id]
+        return found
 
 
 def _hit(one: Scored, passage: Passage, notes: Marked) -> Hit:

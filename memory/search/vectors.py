@@ -27,12 +27,17 @@ def embed_backlog(*, seconds: float) -> int:
     stop = time.monotonic() + seconds
     stored = 0
     while time.monotonic() < stop:
-        batch = list(missing().select_related("message__parent").defer("search")[:_AT_ONCE])
-        done = _store(batch) if batch else 0
+        done = store_embeddings(missing()[:_AT_ONCE])
         stored += done
         if not done:
             break
     return stored
+
+
+def store_embeddings(passages: QuerySet[Passage]) -> int:
+    """The number of vectors written. Passages that have one keep it."""
+    rows = list(passages.select_related("message__parent").defer("search"))
+    return sum(_store(rows[start : start + _AT_ONCE]) for start in range(0, len(rows), _AT_ONCE))
 
 
 def text_of(passage: Passage) -> str:
