@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from django.test import override_settings
 
+from memory import llm as port
 from memory.extraction.schema import ObserverReply
 from memory.llm import (
     PROMPT,
@@ -291,6 +292,25 @@ def test_it_does_not_follow_a_redirect_to_another_host(llm):
         with pytest.raises(LlmError):
             ask(llm)
         assert elsewhere.requests == []
+
+
+def test_its_time_begins_once_the_libraries_are_loaded(llm, monkeypatch):
+    order = []
+    load, begin = port._client, port.asyncio.timeout
+
+    def loading(route):
+        order.append("loaded")
+        return load(route)
+
+    def beginning(seconds):
+        order.append("begun")
+        return begin(seconds)
+
+    monkeypatch.setattr(port, "_client", loading)
+    monkeypatch.setattr(port.asyncio, "timeout", beginning)
+    llm.observer(answers(GOOD))
+    ask(llm)
+    assert order[:2] == ["loaded", "begun"]
 
 
 def test_it_logs_neither_question_nor_reply(llm, caplog):
