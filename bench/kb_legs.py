@@ -25,39 +25,30 @@ class Legs:
 
     def by_words(self, query: str) -> Sequence["DocumentPassage"]:
         """BM25, k1 1.2 and b 0.75."""
-        return self.best({pk: score for pk, (_, score) in self.lexical(query).items()})
+        return self.best(self.lexical(query))
 
     def by_meaning(self, query: str) -> Sequence["DocumentPassage"]:
         return self.best(self.cosines(query))
 
-    def lexical(self, query: str) -> dict[UUID, tuple[dict[int, int], float]]:
+    def lexical(self, query: str) -> dict[UUID, float]:
+        """Of every passage that has a word of the question."""
         from knowledge.search.scoring import Matcher
         from memory.search.words import analyse
 
         words = analyse(query, self.agent.owner, self.census.languages)
-        rarities, counts = self.index.rarities(words, self.census)
-        alike = self.index.lexical(words, rarities, counts, self.census.average, ROWS)
-        sheets = self.index.sheets(words, alike)
+        rarities, _ = self.index.rarities(words, self.census)
         matcher = Matcher(rarities, self.census.average)
-        return {
-            pk: (sheet.times, matcher.match(pk, None, sheet).lexical)
-            for pk, sheet in sheets.items()
-        }
+        sheets = self.index.sheets(words, list(self.passages))
+        return {pk: matcher.match(pk, None, sheet).lexical for pk, sheet in sheets.items()}
 
     def both(self, query: str) -> dict[UUID, tuple[float, float]]:
         """Cosine and BM25's share of every passage that either finds."""
-        from knowledge.search.scoring import Matcher
         from memory import embedding
-        from memory.search.words import analyse
 
-        alike, near = self.lexical(query), self.cosines(query)
+        found, near = self.lexical(query), self.cosines(query)
+        best = sorted(found, key=lambda pk: -found[pk])[:ROWS]
         [vector] = embedding.embed_blocking([query])
-        near |= self.index.cosines(vector, [pk for pk in alike if pk not in near])
-        words = analyse(query, self.agent.owner, self.census.languages)
-        sheets = self.index.sheets(words, [pk for pk in near if pk not in alike])
-        matcher = Matcher(self.index.rarities(words, self.census)[0], self.census.average)
-        found = {pk: score for pk, (_, score) in alike.items()}
-        found |= {pk: matcher.match(pk, None, sheet).lexical for pk, sheet in sheets.items()}
+        near |= self.index.cosines(vector, [pk for pk in best if pk not in near])
         return {pk: (cosine, found.get(pk, 0.0)) for pk, cosine in near.items()}
 
     def cosines(self, query: str) -> dict[UUID, float]:

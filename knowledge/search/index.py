@@ -15,11 +15,13 @@ from memory.recall.lexical import rarity
 from memory.search.words import Word
 
 TABLE = "knowledge_documentembedding"
-# Rows read of a word that is not among the rarest of its question, and of any: an entry more says
-# little, and costs as much.
-FEW, MANY = 4000, 20_000
+# Rows read of one word, and of all words of a question together, the rarest first: a row more of a
+# word that many passages have says little, and costs as much.
+MANY, ROOM = 20_000, 6_000
 # Words whose rows are read however many they have.
 RAREST = 2
+# Of the best passages so many times those wanted are looked at; seldom are more out of sight.
+REACH = 4
 # Vectors of the same passage, at most, with the ones that stand for no answer.
 PARTS = 3
 
@@ -37,25 +39,27 @@ _COUNTS = """
         ) AS rows)
     FROM unnest(%(terms)s::text[], %(words)s::int[]) AS asked (term, word)
 """
-_ANSWERS = """
-    JOIN knowledge_document d ON d.owner_id = %(owner)s AND d.id = {rows}.document_id
-        AND d.generation = {rows}.generation AND d.collection_id = ANY(%(collections)s)
-"""
-# BM25 by Robertson's usual k1 and b, the best term of each word.
+# BM25 by Robertson's usual k1 and b, the best term of each word. Whether a passage answers is asked
+# of the best alone: joined to each row, the owner's documents would be read for every question.
 _LEXICAL = """
-    SELECT passage_id FROM (
-        SELECT t.passage_id, asked.word, asked.rarity * max(
-            t.tf * 2.2 / (t.tf + 1.2 * (0.25 + 0.75 * t.length / %(average)s))) AS score
-        FROM unnest(%(terms)s::text[], %(words)s::int[], %(rarities)s::float[])
-            AS asked (term, word, rarity)
-        CROSS JOIN LATERAL (
-            SELECT passage_id, document_id, generation, tf, length FROM knowledge_documentterm
-            WHERE owner_id = %(owner)s AND term = asked.term LIMIT %(many)s
-        ) AS t
-        {answers}
-        GROUP BY 1, 2, asked.rarity
-    ) AS met
-    GROUP BY passage_id ORDER BY sum(score) DESC, passage_id LIMIT %(rows)s
+    SELECT passage_id, EXISTS (
+        SELECT FROM knowledge_document d WHERE d.owner_id = %(owner)s AND d.id = best.document_id
+            AND d.generation = best.generation AND d.collection_id = ANY(%(collections)s))
+    FROM (
+        SELECT passage_id, document_id, generation, sum(score) AS score FROM (
+            SELECT t.passage_id, t.document_id, t.generation, asked.word, asked.rarity * max(
+                t.tf * 2.2::float / (t.tf + 0.3::float + t.length * %(slope)s::float)) AS score
+            FROM unnest(%(terms)s::text[], %(words)s::int[], %(rarities)s::float[])
+                AS asked (term, word, rarity)
+            CROSS JOIN LATERAL (
+                SELECT passage_id, document_id, generation, tf, length FROM knowledge_documentterm
+                WHERE owner_id = %(owner)s AND term = asked.term LIMIT %(many)s
+            ) AS t
+            GROUP BY 1, 2, 3, 4, asked.rarity
+        ) AS met
+        GROUP BY 1, 2, 3 ORDER BY 4 DESC, 1 LIMIT %(reach)s
+    ) AS best
+    ORDER BY score DESC, passage_id
 """
 _SHEETS = """
     SELECT t.passage_id, asked.word, max(t.tf), max(t.length)
@@ -66,7 +70,9 @@ _SHEETS = """
 """
 _NEAREST = """
     SELECT v.passage_id, 1 - (v.vector <=> %(vector)s::vector)
-    FROM knowledge_documentembedding v {answers}
+    FROM knowledge_documentembedding v
+    JOIN knowledge_document d ON d.owner_id = %(owner)s AND d.id = v.document_id
+        AND d.generation = v.generation AND d.collection_id = ANY(%(collections)s)
     WHERE v.owner_id = %(owner)s AND v.model = %(model)s
 """
 _BY_NEARNESS = " ORDER BY v.vector <=> %(vector)s::vector, v.passage_id LIMIT %(rows)s"
@@ -117,16 +123,18 @@ class Index:
         average: float, rows: int,
     ) -> list[UUID]:  # fmt: skip
         """The passages that have most of the question, by its words that are not too common."""
-        known = sorted((n for n in rarities if counts[n]), key=lambda n: counts[n])
-        chosen = [n for place, n in enumerate(known) if place < RAREST or counts[n] <= FEW]
+        chosen = _chosen(counts)
         if not chosen:
             return []
         values = _numbered(words, chosen)
-        values["rarities"] = [rarities[n] for n in values["words"]]
-        found = self._rows(
-            _answering(_LEXICAL, "t"), many=MANY, average=average, rows=rows, **values
-        )
-        return [row[0] for row in found]
+        values |= {"rarities": [rarities[n] for n in values["words"]], "many": MANY}
+        values["slope"] = 1.2 * 0.75 / average
+        found = self._rows(_LEXICAL, reach=rows * REACH, **values)
+        answering = [passage for passage, answers in found if answers]
+        if len(found) == rows * REACH and len(answering) < rows:
+            found = self._rows(_LEXICAL, reach=None, **values)
+            answering = [passage for passage, answers in found if answers]
+        return answering[:rows]
 
     def sheets(self, words: Sequence[Word], passages: Some[UUID]) -> dict[UUID, Sheet]:
         """Of passages that are known to answer."""
@@ -162,10 +170,7 @@ class Index:
 
     def _cosines(self, tail: str, vector: Sequence[float], **values: Any) -> dict[UUID, float]:
         rows = self._rows(
-            _answering(_NEAREST, "v") + tail,
-            vector=str(list(vector)),
-            model=embedding.MODEL,
-            **values,
+            _NEAREST + tail, vector=str(list(vector)), model=embedding.MODEL, **values
         )
         best: dict[UUID, float] = {}
         for passage, cosine in rows:
@@ -179,8 +184,15 @@ class Index:
         return rows
 
 
-def _answering(sql: str, rows: str) -> str:
-    return sql.replace("{answers}", _ANSWERS.replace("{rows}", rows))
+def _chosen(counts: Sequence[int]) -> list[int]:
+    """The words whose rows are read, rarest first."""
+    chosen: list[int] = []
+    room = ROOM
+    for number in sorted((n for n, count in enumerate(counts) if count), key=lambda n: counts[n]):
+        room -= counts[number]
+        if len(chosen) < RAREST or room >= 0:
+            chosen.append(number)
+    return chosen
 
 
 def _numbered(words: Sequence[Word], chosen: Some[int]) -> dict[str, Any]:

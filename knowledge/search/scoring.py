@@ -14,8 +14,9 @@ from knowledge.search.index import Sheet
 LEAST_COSINE = 0.25
 LEAST_WORDS, LEAST_SHARE = 2, 0.15
 TELLING_SHARE = 0.5
-# How much a passage's cosine and its words weigh.
-MEANING, WORDS = 1.0, 0.5
+# How much a passage's cosine and its words weigh, and what of the question its title and headings
+# have: few words, chosen to tell what it is about.
+MEANING, WORDS, HEADINGS = 1.0, 0.5, 0.3
 K1, B = 1.2, 0.75
 # What raises or lowers a score, and never decides whether a passage is found.
 CLOSE, OUTCOME, WEB = 1.5, 0.8, 0.6
@@ -24,14 +25,15 @@ PER_DOCUMENT = 2
 
 @dataclass(frozen=True)
 class Match:
-    """`share`: how much of the question its words are, 0 to 1. `cosine` is None where the model
-    can't tell."""
+    """`share`: how much of the question its words are, 0 to 1; `headed`: those of its title and
+    headings alone. `cosine` is None where the model can't tell."""
 
     passage: UUID
     cosine: float | None
     words: int
     share: float
     lexical: float
+    headed: float = 0.0
 
     @property
     def opens(self) -> bool:
@@ -42,7 +44,8 @@ class Match:
 
     @property
     def score(self) -> float:
-        return MEANING * max(self.cosine or 0.0, 0.0) + WORDS * self.lexical
+        meaning = max(self.cosine or 0.0, 0.0)
+        return MEANING * meaning + WORDS * self.lexical + HEADINGS * self.headed
 
 
 @dataclass(frozen=True)
@@ -61,11 +64,14 @@ class Matcher:
     def match(self, passage: UUID, cosine: float | None, sheet: Sheet | None) -> Match:
         times = sheet.times if sheet else {}
         length = sheet.length if sheet else 0
-        met = sum(self.rarities[word] for word in times) / self.whole
         lexical = sum(
             self.rarities[word] * self._saturation(count, length) for word, count in times.items()
         )
-        return Match(passage, cosine, len(times), met, lexical / self.whole)
+        return Match(passage, cosine, len(times), self.share(times), lexical / self.whole)
+
+    def share(self, words: Iterable[int]) -> float:
+        """How much of the question these are."""
+        return sum(self.rarities[word] for word in words) / self.whole
 
     def _saturation(self, times: int, length: int) -> float:
         return times * (K1 + 1) / (times + K1 * (1 - B + B * length / self.average))

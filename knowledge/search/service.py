@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 from uuid import UUID
 
 from django.db.models import F
@@ -21,7 +22,7 @@ from knowledge.search.scoring import Match, Matcher
 from knowledge.vocabulary import DocumentOrigin
 from memory import embedding
 from memory.search.service import readable
-from memory.search.words import Word, analyse
+from memory.search.words import Word, analyse, content_stems
 from memory.text.language import UNKNOWN, detect_language, language_config
 
 log = logging.getLogger(__name__)
@@ -112,6 +113,17 @@ def _collections(agent: Agent, narrowed: Collection | None) -> list[Collection]:
     return chosen
 
 
+class _Place(NamedTuple):
+    """What of a passage its score depends on, beside what it says."""
+
+    passage: UUID
+    document: UUID
+    origin: str
+    collection: UUID
+    # Its language, title and headings.
+    breadcrumb: tuple[str, str]
+
+
 class _Search:
     def __init__(self, agent: Agent, query: str, collections: Sequence[UUID]) -> None:
         self.agent, self.query = agent, query
@@ -122,12 +134,16 @@ class _Search:
         if not census.visible:
             return []
         words = analyse(self.query, self.agent.owner, census.languages)
-        matches = {match.passage: match for match in self._matches(words, census)}
-        passages = {row.pk: row for row in self._passages([p for p in matches if matches[p].opens])}
+        matcher, matches = self._matches(words, census)
+        places = self._places([pk for pk, match in matches.items() if match.opens])
+        headed = _headed(words, places)
         ranked = scoring.best(
-            [_trusted(matches[pk], row) for pk, row in passages.items()],
-            {pk: _weight(row.document, close) for pk, row in passages.items()},
-            {pk: row.document_id for pk, row in passages.items()},
+            [
+                _told(matches[place.passage], place, matcher.share(headed[place.breadcrumb]))
+                for place in places
+            ],
+            {place.passage: _weight(place, close) for place in places},
+            {place.passage: place.document for place in places},
             k,
         )
         chosen = self._texts([one.match.passage for one in ranked])
@@ -137,7 +153,7 @@ class _Search:
             if (match := one.match).passage in chosen
         ]
 
-    def _matches(self, words: Sequence[Word], census: Census) -> list[Match]:
+    def _matches(self, words: Sequence[Word], census: Census) -> tuple[Matcher, dict[UUID, Match]]:
         vector = self._vector()
         near = self.index.nearest(vector, census, ROWS) if vector else {}
         rarities, counts = self.index.rarities(words, census)
@@ -149,7 +165,9 @@ class _Search:
         candidates = [*near, *(passage for passage in alike if passage not in near)]
         sheets = self.index.sheets(words, candidates)
         matcher = Matcher(rarities, census.average)
-        return [matcher.match(one, near.get(one), sheets.get(one)) for one in candidates]
+        return matcher, {
+            one: matcher.match(one, near.get(one), sheets.get(one)) for one in candidates
+        }
 
     def _vector(self) -> list[float] | None:
         """None where the model is not there, or its distances mean nothing in this language."""
@@ -162,14 +180,14 @@ class _Search:
             log.warning("search of documents goes by words alone: %s", reason)
             return None
 
-    def _passages(self, passages: Sequence[UUID]) -> list[DocumentPassage]:
-        """Without their texts."""
+    def _places(self, passages: Sequence[UUID]) -> list[_Place]:
         rows = DocumentPassage.objects.filter(owner=self.agent.owner, pk__in=passages)
-        document = ("origin", "collection_id")
-        rows = rows.select_related("document").only(
-            "document_id", "language", *(f"document__{name}" for name in document)
-        )
-        return list(rows)
+        document = ("document_id", "document__origin", "document__collection_id", "document__title")
+        names = ("pk", *document, "language", "headings")
+        return [
+            _Place(*row, (language, "\n".join((title, *headings))))
+            for *row, title, language, headings in rows.order_by().values_list(*names)
+        ]
 
     def _texts(self, passages: Sequence[UUID]) -> dict[UUID, DocumentPassage]:
         """Asked again: what was purged or read anew meanwhile is gone."""
@@ -179,18 +197,27 @@ class _Search:
         return {row.pk: row for row in rows.select_related("document__collection__agent")}
 
 
-def _trusted(match: Match, passage: DocumentPassage) -> Match:
+def _headed(words: Sequence[Word], places: Sequence[_Place]) -> dict[tuple[str, str], list[int]]:
+    """By number, the words of the question that title and headings have. Many passages have the
+    same ones."""
+    breadcrumbs = list(dict.fromkeys(place.breadcrumb for place in places))
+    return {
+        breadcrumb: [number for number, word in enumerate(words) if word.terms & stems]
+        for breadcrumb, stems in zip(breadcrumbs, content_stems(breadcrumbs), strict=True)
+    }
+
+
+def _told(match: Match, place: _Place, headed: float) -> Match:
     """The model's distances to a text in a language that it can't read mean nothing."""
     known = {"simple", *map(language_config, embedding.READS)}
-    return (
-        match if not embedding.READS or passage.language in known else replace(match, cosine=None)
-    )
+    is_read = not embedding.READS or place.breadcrumb[0] in known
+    return replace(match, cosine=match.cosine if is_read else None, headed=headed)
 
 
-def _weight(document: Document, close: set[UUID]) -> float:
-    weight = scoring.CLOSE if document.collection_id in close else 1.0
-    if document.origin == DocumentOrigin.OUTCOME:
+def _weight(place: _Place, close: set[UUID]) -> float:
+    weight = scoring.CLOSE if place.collection in close else 1.0
+    if place.origin == DocumentOrigin.OUTCOME:
         weight *= scoring.OUTCOME
-    elif document.origin == DocumentOrigin.WEB:
+    elif place.origin == DocumentOrigin.WEB:
         weight *= scoring.WEB
     return weight

@@ -1,6 +1,7 @@
 """What a search of the documents finds, for whom, in which order, and how it is told."""
 
 import re
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -16,12 +17,14 @@ from conversations.models import Conversation
 from knowledge import indexing
 from knowledge.models import Collection, Document, DocumentPassage
 from knowledge.pins import pin, pins_of, unpin
-from knowledge.search import search_kb
+from knowledge.search import index, scoring, search_kb, service
 from knowledge.search.fenced import fenced, fenced_reading
+from knowledge.search.index import Sheet
 from knowledge.search.reading import LEAST, read_kb
-from knowledge.search.scoring import PER_DOCUMENT, Match, best
+from knowledge.search.scoring import PER_DOCUMENT, Match, Matcher, best
 from knowledge.vocabulary import DocumentOrigin
 from memory import tokens
+from memory.recall.lexical import rarity
 from memory.recall.service import recall
 from memory.search.hits import Tier
 from memory.search.service import search
@@ -97,6 +100,23 @@ def test_one_common_word_neither_finds_nor_outranks(
     assert all(one.cosine >= 0.25 for one in gated if one.cosine)
 
 
+def test_common_words_find_nothing_however_often_they_come(
+    agent: Agent, papers: Collection, no_vectors: None
+) -> None:
+    filed(papers, "Pottery", "Porcelain is glazed twice before it is fired.")
+    for number in range(12):
+        filed(papers, f"Temperature log {number}", "Temperature log: temperature, log, log.")
+    asked = "Which log says the temperature at which porcelain is glazed?"
+    assert found(agent, asked, k=20) == ["Porcelain is glazed twice before it is fired."]
+
+
+def test_a_common_word_fifty_times_weighs_less_than_a_rare_one_once() -> None:
+    matcher = Matcher({0: rarity(900, 1000), 1: rarity(3, 1000)}, 100.0)
+    common = matcher.match(UUID(int=1), 0.4, Sheet(100, {0: 50}))
+    rare = matcher.match(UUID(int=2), 0.4, Sheet(100, {1: 1}))
+    assert replace(common, headed=matcher.share([0])).score < rare.score
+
+
 def test_a_rare_word_alone_finds_and_a_common_one_does_not(
     agent: Agent, papers: Collection, no_vectors: None
 ) -> None:
@@ -107,6 +127,52 @@ def test_a_rare_word_alone_finds_and_a_common_one_does_not(
     ]
     assert found(agent, "temperature in Lisbon, Rome and Athens tomorrow") == []
     assert len(found(agent, "temperature", k=5)) == 5
+
+
+def test_what_a_passage_is_headed_by_counts_more(
+    agent: Agent, papers: Collection, no_vectors: None
+) -> None:
+    """The same words as often in passages of much the same length."""
+    filed(papers, "Inventory", "Kiln glazes stand in the cellar.")
+    filed(papers, "Kiln glazes", "The inventory stands in the cellar.")
+    noise(papers)
+    asked = "kiln glazes"
+    assert [one.document.title for one in search_kb(agent, asked)] == ["Kiln glazes", "Inventory"]
+    headed, plain = search_kb(agent, asked)
+    assert headed.score - plain.score == pytest.approx(scoring.HEADINGS, abs=0.05)
+
+
+def test_words_that_are_not_looked_up_still_count(
+    agent: Agent, papers: Collection, no_vectors: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filed(papers, "Plain", "Porcelain and glazes of the seventeenth century in three long halls.")
+    filed(papers, "Both", "Porcelain and glazes at a temperature of the seventeenth century.")
+    noise(papers)
+    asked = "porcelain glazes temperature"
+    order = ["Both", "Plain"]
+    assert [one.document.title for one in search_kb(agent, asked, k=2)] == order
+    monkeypatch.setattr(index, "ROOM", 1)
+    few = search_kb(agent, asked, k=20)
+    assert [one.document.title for one in few] == order
+    assert [one.words for one in few] == [3, 2]
+
+
+def test_what_is_out_of_sight_takes_no_place(
+    agent: Agent,
+    second_agent: Agent,
+    papers: Collection,
+    no_vectors: None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """However much of it meets the question better."""
+    monkeypatch.setattr(service, "ROWS", 2)
+    monkeypatch.setattr(index, "REACH", 1)
+    hidden = shelf(agent.owner, "Hidden", second_agent)
+    for number in range(5):
+        filed(hidden, f"Porcelain kiln {number}", f"Porcelain kiln, porcelain kiln {number}.")
+    filed(papers, "Pottery", KILN)
+    assert found(agent, "porcelain kiln") == [KILN]
+    assert len(found(second_agent, "porcelain kiln", k=20)) == 2
 
 
 @pytest.mark.parametrize(
