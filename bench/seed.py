@@ -5,12 +5,14 @@ of a fact lies near the real one of its subject. A fifth of the facts is about s
 and counts are made by the application's own functions and triggers, and the index last.
 """
 
+import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -83,6 +85,21 @@ class Seeder:
         rare = self.words[len(self.words) // 2 :]
         names = [word.title() for word in self.random.sample(rare, max(5, facts // 100))]
         return Owner(user, agent, other, facts, names)
+
+    def keep(self, stores: Mapping[str, Sequence[Owner]], file: Path) -> None:
+        """Who is in the store, once it is filled."""
+        found = {
+            label: [
+                [str(one.user.pk), str(one.agent.pk), str(one.other.pk), one.facts, one.names]
+                for one in owners
+            ]
+            for label, owners in stores.items()
+        }
+        file.write_text(json.dumps(found))
+
+    def kept(self, file: Path) -> dict[str, list[Owner]]:
+        stores: dict[str, list[Any]] = json.loads(file.read_text())
+        return {label: [_owner(*one) for one in owners] for label, owners in stores.items()}
 
     def fill(self, owners: Sequence[Owner]) -> None:
         """Owners take turns, as they would."""
@@ -220,6 +237,12 @@ class Seeder:
     def _index(self, ids: Sequence[UUID]) -> None:
         with psycopg.connect(self.url, autocommit=True) as connection:
             connection.execute("SELECT remembrancer_index_facts(%s)", [list(ids)])
+
+
+def _owner(user: str, agent: str, other: str, facts: int, names: Sequence[str]) -> Owner:
+    agents = Agent.objects.select_related("owner").in_bulk([UUID(agent), UUID(other)])
+    one = agents[UUID(agent)]
+    return Owner(one.owner, one, agents[UUID(other)], facts, names)
 
 
 def build_index() -> None:
