@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
 
 # Tries of a selector on an element. Large pages need some hundred thousand.
-MOST_TRIES = 3_000_000
+MOST_TRIES = 1_000_000
 _HOSTILE = "The page has more styles than any page does that is meant to be read."
 # Of what a rule declares, the rest is looks. Names that begin with -- are variables.
 ASKED = listed("""
