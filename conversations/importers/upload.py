@@ -18,6 +18,10 @@ class NotTaken(Exception):
     """Why nothing of it came in, for the person who sent it."""
 
 
+class WhoAreYou(NotTaken):
+    """Nothing came in before it is said who of those who speak is the owner."""
+
+
 def bring_in_upload(*, name: str, chunks: Iterable[bytes], plan: Plan) -> tuple[Tally, Report]:
     """Raises NotTaken, and MemoryOff, before which a part may have come in."""
     tally, report = Tally(), Report()
@@ -36,7 +40,7 @@ def bring_in_upload(*, name: str, chunks: Iterable[bytes], plan: Plan) -> tuple[
                 f"It is in no format that I know, of which there are: {known}."
             ) from error
         except WhoIsOwner as error:
-            raise NotTaken(_asking(error)) from error
+            raise WhoAreYou(_asking(error)) from error
     return tally, report
 
 
@@ -58,5 +62,8 @@ def _keep(path: Path, chunks: Iterable[bytes]) -> None:
 def _asking(who: WhoIsOwner) -> str:
     people = ", ".join(who.names[:NAMED_AT_MOST]) or "nobody by name"
     if who.me is None:
-        return f"Several people speak in it. Say which of them you are: {people}."
+        return (
+            f"Several people speak in it. Say which of them you are: {people}."
+            " And choose the file again."
+        )
     return f"Nobody in it is called “{who.me}”. There is: {people}."

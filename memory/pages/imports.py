@@ -19,7 +19,7 @@ from agents.wording import counted
 from conversations.access import conversations_of, import_of, imports_of
 from conversations.importers.base import Report
 from conversations.importers.run import Plan, Tally
-from conversations.importers.upload import LARGEST, NotTaken, bring_in_upload
+from conversations.importers.upload import LARGEST, NotTaken, WhoAreYou, bring_in_upload
 from memory.pages.paging import newest_first
 from memory.sources import FactSource, SourceKind, contents
 
@@ -43,8 +43,8 @@ class ImportForm(forms.Form):
         required=False, label="Sensitive: only the private language model may read it"
     )
 
-    def __init__(self, owner: User, *args: Any) -> None:
-        super().__init__(*args, label_suffix="")
+    def __init__(self, owner: User, data: Any = None, files: Any = None) -> None:
+        super().__init__(data, files, label_suffix="")
         agents = agents_of(owner)
         self.fields["agent"].queryset = agents  # type: ignore[attr-defined]
         self.fields["agent"].initial = agents.filter(is_default=True).first()
@@ -65,7 +65,8 @@ def imports(request: DeskRequest) -> HttpResponse:
 @desk
 def bring_in(request: DeskRequest) -> HttpResponse:
     """Nothing of the file is read before it is known who sends it."""
-    return _bring_in(request)
+    answer: HttpResponse = _bring_in(request)
+    return answer
 
 
 @csrf_protect
@@ -77,7 +78,8 @@ def _bring_in(request: DeskRequest) -> HttpResponse:
     try:
         tally, report = bring_in_upload(name=file.name, chunks=file.chunks(), plan=form.plan())
     except (NotTaken, MemoryOff) as why:
-        form.add_error("file", OFF if isinstance(why, MemoryOff) else str(why))
+        field = "me" if isinstance(why, WhoAreYou) else "file"
+        form.add_error(field, OFF if isinstance(why, MemoryOff) else str(why))
         return _page(request, form, status=422)
     _tell(request, tally, report)
     return redirect("imports")

@@ -158,7 +158,7 @@ def test_only_one_run_uses_a_home(tmp_path: Path) -> None:
     assert supervisor.running_address(tmp_path) is None
 
 
-def test_a_free_port_is_free_and_a_taken_one_taken() -> None:
+def test_a_free_port_is_free_and_a_taken_one_taken(tmp_path: Path) -> None:
     port = free_port()
     supervisor.check_port(port)
     server = subprocess.Popen(
@@ -167,7 +167,8 @@ def test_a_free_port_is_free_and_a_taken_one_taken() -> None:
         stdout=subprocess.DEVNULL,
     )
     try:
-        supervisor.wait_until_healthy(f"http://127.0.0.1:{port}/", lambda: None)
+        address = f"http://127.0.0.1:{port}/"
+        supervisor.wait_until_healthy(address, tmp_path / "web.log", lambda: None)
         with pytest.raises(StartError, match=f"Port {port} can't be used"):
             supervisor.check_port(port)
     finally:

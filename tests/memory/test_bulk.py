@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import pytest
-from celery import Celery, current_app
+from celery import Celery
 from django.contrib.auth.models import Permission
 from django.urls import reverse
 from django.utils import timezone
 
 from agents.models import AuditEvent
+from config.celery import app
 from memory.bulk import jobs, steps
 from memory.models import BulkItem, BulkJob, ExtractionRun, Fact, FactEmbedding
 from memory.tasks_bulk import sweep_bulk, work_at_bulk
@@ -267,7 +268,7 @@ def test_it_stops_where_it_is_and_goes_on(desk, agent):
 def test_a_broken_broker_fails_no_page(desk, agent, monkeypatch, caplog):
     nowhere = Celery("nowhere", broker="redis://127.0.0.1:1/0", set_as_current=False)
     for name in ("connection_for_write", "amqp"):
-        monkeypatch.setattr(current_app._get_current_object(), name, getattr(nowhere, name))
+        monkeypatch.setattr(app, name, getattr(nowhere, name))
     job = draft_of(agent, 2)
     jobs.start(job=job, reason="x")
     jobs.stop(job)
