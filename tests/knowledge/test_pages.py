@@ -462,9 +462,9 @@ def test_deleting_a_document_takes_quotes_and_candidates_along(
         statement="The user has a bicycle.",
     )  # fmt: skip
     page = re.sub(r"\s+", " ", text(alices, "document-delete", row.pk))
-    assert "1 that rests on nothing else" in page
+    assert "1 that rests on nothing else, whether waiting, rejected" in page
     assert "1, without the quotes" in page
-    assert "Purge what was read for Main" in page
+    assert "purge what was read for Main" in page
     assert alices.post(reverse("document-delete", args=[row.pk])).status_code == 302
     assert not Document.objects.exists()
     waiting.refresh_from_db()
