@@ -13,6 +13,7 @@ from django.db import connection
 from django.utils import timezone
 from pydantic import BaseModel
 
+from agents.wording import counted
 from config.doctor.values import Finding, note, ok, some, trouble
 from memory import embedding, heartbeat, llm, reembed, sample
 from memory.models import Webhook
@@ -69,7 +70,7 @@ def webhooks() -> Finding:
     if stopped:
         return note(
             "webhooks",
-            f"{stopped} were switched off because nothing got through.",
+            f"Nothing got through, so this was switched off: {counted(stopped, 'webhook')}.",
             "Their owners can switch them on again (Settings, Webhooks) once the receivers answer.",
         )
     return ok("webhooks", f"{Webhook.objects.filter(enabled=True).count()} are on.")
@@ -152,8 +153,8 @@ def stuck() -> Finding:
     if number:
         return note(
             "extraction",
-            f"{number} conversations are stuck after five attempts.",
-            "Their pages say why, and offer to try again or to skip.",
+            f"Stuck after five attempts: {counted(number, 'conversation')}.",
+            "The dashboard says why, and tries them again one by one or all.",
         )
     return ok("extraction", "No conversation is stuck.")
 

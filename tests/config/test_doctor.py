@@ -210,6 +210,7 @@ def test_an_embedding_model_that_is_missing_or_not_the_one_of_the_rows(
 def test_stuck_conversations_are_noted(agent: Agent) -> None:
     ConversationFactory.create(agent=agent, stuck_at=timezone.now())
     assert services.stuck().level == Level.NOTE
+    assert services.stuck().said.endswith(": 1 conversation.")
 
 
 def test_a_broker_that_is_away_is_told(settings: Settings, tmp_path: Any) -> None:
