@@ -76,10 +76,10 @@ def _rows(reader: Reader, ids: Collection[UUID]) -> dict[UUID, Row]:
         with legs.apart():
             rows = legs.read_rows(reader, ids)
     except Exception as error:
-        # What vectors and terms know of them is lost; what they say is not.
+        # What vectors and terms know of those that no leg has read is lost; what they say is not.
         log.warning("recall could not measure its candidates: %s", type(error).__name__)
         facts = reader.facts.filter(Q(pk__in=list(ids)) | reader.rides).only(*COLUMNS)
-        rows = {fact.pk: Row(fact, "", None, None, None) for fact in facts}
+        rows = {fact.pk: Row(fact, "", None, None, None) for fact in facts} | reader.rows
     known = reader.as_known([row.fact for row in rows.values()])
     return dict(zip(rows, map(_of, known, rows.values()), strict=True))
 

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, transaction
 from django.db.models import Q, QuerySet
 
 from agents.models import Agent
@@ -199,9 +199,21 @@ def by_vector(reader: Reader) -> Found:
     asked, vectors = _trusted(reader), reader.vectors
     rows = reader.thought.near()
     if rows is None:
-        rows = _nearest(vectors, asked, reader.census, reader.tuning)
+        rows = _near(reader, vectors, asked)
     reader.rows.update((row.fact.id, row) for row in rows)
     return Found(_best_first(nearest.cosines(rows, vectors), reader))
+
+
+def _near(reader: Reader, vectors: Vectors, asked: Condition) -> list[Row]:
+    """Counts and terms are read beside the vectors, and belong to another leg: where they are what
+    is broken, the vectors do without."""
+    try:
+        with apart():
+            return _nearest(vectors, asked, reader.census, reader.tuning)
+    except DatabaseError as error:
+        log.warning("recall compares vectors alone: %s", type(error).__name__)
+        owner, rows = reader.agent.owner_id, reader.tuning.rows_per_leg
+        return nearest.alone(vectors, asked, owner, rows)
 
 
 def _nearest(vectors: Vectors, asked: Condition, census: Census, limits: Tuning) -> list[Row]:
@@ -410,7 +422,8 @@ def _about(entities: Iterable[UUID], reader: Reader) -> list[tuple[UUID, UUID]]:
 def _common(carried: Counter[UUID], reader: Reader) -> set[UUID]:
     limits = reader.tuning
     try:
-        many = max(limits.common_name_least, limits.common_name * reader.census.facts)
+        with apart():
+            many = max(limits.common_name_least, limits.common_name * reader.census.facts)
     except Exception:  # the other legs say so themselves
         return set()
     return {entity for entity, count in carried.items() if count >= many}

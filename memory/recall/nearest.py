@@ -55,6 +55,13 @@ _IN_SCOPE = """
         ORDER BY (e.vector <=> %(vector0)s::vector) + 0, memory_fact.id LIMIT {rows}
     ) AS memory_fact {sizes} memory_fact.id
 """
+# The same of vectors and facts alone, where terms or counts can't be read.
+_ALONE = """
+    SELECT {fields}, {cosine}, NULL::bytea, NULL::float8, NULL::float8, NULL::integer
+    FROM memory_fact JOIN memory_factembedding e ON e.fact_id = memory_fact.id
+    WHERE e.owner_id = %(owner)s AND e.model = {model} AND {condition}
+    ORDER BY (e.vector <=> %(vector0)s::vector) + 0, memory_fact.id LIMIT {rows}
+"""
 # The planner is left no other way: an owner asked for so can't be looked up in another index, and a
 # subquery with an offset is no table that could come first.
 _BY_INDEX = """
@@ -144,6 +151,13 @@ def nearest(
         if len(found) == rows:
             return found
     return _near(_IN_SCOPE, vectors, asked, census.owner, rows)
+
+
+def alone(
+    vectors: Sequence[Sequence[float]], asked: Condition, owner: UUID, rows: int
+) -> list[Row]:
+    """The nearest without what their words need: it hangs on no table of another leg's."""
+    return _near(_ALONE, vectors, asked, owner, rows)
 
 
 def of_ids(asked: Condition, owner: UUID, ids: Collection[UUID], rides: Condition) -> list[Row]:

@@ -1,5 +1,6 @@
 """Recall: from a message to the block of memory for the assistant's next turn. Only reads."""
 
+import logging
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -9,6 +10,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
+from django.db import DatabaseError
 from django.utils import timezone
 
 from agents.gate import DISABLED, allowed
@@ -29,6 +31,8 @@ from memory.recall.tuning import tuning
 from memory.search.automatic import Excerpt
 from memory.vocabulary import State
 
+log = logging.getLogger(__name__)
+
 # As text: the ORM takes ten times as long to make it as Postgres to answer it.
 _SETTINGS = """
     SELECT memory_enabled, time_zone, recall_budget, EXISTS (
@@ -37,6 +41,13 @@ _SETTINGS = """
             SELECT FROM memory_rule WHERE owner_id = %(owner)s
             AND superseded_by_id IS NULL AND retired_at IS NULL AND enabled),
         ARRAY[{hints}]::boolean[]
+    FROM agents_ownersettings WHERE owner_id = %(owner)s
+"""
+
+
+# Where a table that it looks into is broken: what is in there fails alone then, and says so.
+_SETTINGS_ALONE = """
+    SELECT memory_enabled, time_zone, recall_budget, true, true, ARRAY[]::boolean[]
     FROM agents_ownersettings WHERE owner_id = %(owner)s
 """
 
@@ -156,7 +167,12 @@ def _settings(owner: UUID, conversation: Conversation | None) -> _Owner:
         "active": State.ACTIVE.value,
         "conversation": conversation and conversation.pk,
     }
-    rows = ask(asked, values)
+    try:
+        with legs.apart():
+            rows = ask(asked, values)
+    except DatabaseError as error:
+        log.warning("recall asks for settings alone: %s", type(error).__name__)
+        rows = ask(_SETTINGS_ALONE, {"owner": owner})
     if not rows:
         raise OwnerSettings.DoesNotExist
     return _Owner(*rows[0])

@@ -132,3 +132,29 @@ def test_a_failing_model_leaves_the_other_legs(
     result = ask(agent)
     assert {item.fact.statement for item in result.items} == set(ONLY.values()) - {ONLY[Leg.VECTOR]}
     assert report(result, Leg.VECTOR).detail == "RuntimeError"
+
+
+# What really breaks: a table that is not what it was, and the legs that can't go without it.
+BROKEN: dict[str, set[Leg]] = {
+    "memory_factembedding": {Leg.VECTOR},
+    "memory_factterm": {Leg.TEXT},
+    "memory_factcount": {Leg.TEXT},
+    "memory_entityalias": {Leg.ENTITY},
+    "memory_rule": set(),
+    "memory_case": {Leg.CASES},
+}
+
+
+@pytest.mark.parametrize("table", BROKEN)
+def test_a_broken_table_takes_no_leg_with_it_that_could_go_without(
+    agent: Agent, store: dict[Leg, Fact], table: str
+) -> None:
+    known(agent, "The user wants short answers.", pinned=True)
+    with connection.cursor() as cursor:
+        cursor.execute(f"CREATE TEMPORARY TABLE {table} (nothing integer) ON COMMIT DROP")
+    result = ask(agent)
+    failed = {one.leg for one in result.trace.legs if one.outcome == Outcome.FAILED}
+    assert failed == BROKEN[table]
+    found = {item.fact.statement for item in result.items}
+    left = {statement for leg, statement in ONLY.items() if leg not in failed}
+    assert {*left, "The user wants short answers."} <= found
