@@ -240,7 +240,7 @@ class Scorer:
 def _times_in(text: str) -> int:
     """Digits, and words for a time."""
     text = text.lower()
-    words = sum(
+    words: int = sum(
         word in _TIMES or (word.endswith(_TIME_ENDINGS) and word not in _TIME_ENDINGS)
         for word in _WORD.findall(text)
     )
