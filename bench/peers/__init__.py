@@ -87,8 +87,10 @@ def environment(folder: Path) -> Path:
     python = folder / "bin" / "python"
     done = folder / REQUIREMENTS.read_text().replace("\n", "_").replace("/", "")[:200]
     if not done.exists():
-        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-        install = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "-qq"]
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+        pip = [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check"]
+        # Compiled is what a runner imports, the first time it does.
+        install = [*pip, "install", "-qq", "--no-compile"]
         subprocess.run([*install, "--requirement", REQUIREMENTS], check=True)
         done.touch()
     return python
