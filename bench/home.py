@@ -5,8 +5,10 @@ import sys
 import time
 import warnings
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from datetime import datetime
+from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING
 from unittest.mock import patch
@@ -14,9 +16,41 @@ from unittest.mock import patch
 if TYPE_CHECKING:
     from agents.models import Agent, User
 
+# What later runs need not make again. Beside the application's own data, which git ignores.
+KEPT = Path(__file__).resolve().parent.parent / ".data" / "bench"
+
 
 def start(folder: Path) -> None:
     """Everything that imports models has to be imported after this."""
+    _keep_graphs(folder)
+    _set_up(folder)
+    from django.core.management import call_command
+
+    from memory import embedding
+
+    call_command("migrate", verbosity=0)
+    embedding.warm_up()
+
+
+def join(folder: Path) -> None:
+    """As `start`, in another process beside the one that started."""
+    _set_up(folder)
+    from memory import embedding
+
+    embedding.warm_up()
+
+
+@contextmanager
+def workers(folder: Path) -> Iterator[ProcessPoolExecutor]:
+    """A process for each core. What is handed to them is a function of a module, and what pickle
+    can carry."""
+    with ProcessPoolExecutor(
+        os.cpu_count(), mp_context=get_context("spawn"), initializer=join, initargs=(folder,)
+    ) as pool:
+        yield pool
+
+
+def _set_up(folder: Path) -> None:
     os.environ |= {
         "REMEMBRANCER_HOME": str(folder),
         "DATABASE_URL": "",
@@ -26,12 +60,15 @@ def start(folder: Path) -> None:
     import django
 
     django.setup()
-    from django.core.management import call_command
 
-    from memory import embedding
 
-    call_command("migrate", verbosity=0)
-    embedding.warm_up()
+def _keep_graphs(folder: Path) -> None:
+    """The model's graph takes seconds to make, and is the same for every run."""
+    graphs = folder / "models"
+    if not graphs.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        (KEPT / "models").mkdir(parents=True, exist_ok=True)
+        graphs.symlink_to(KEPT / "models")
 
 
 def stop() -> None:

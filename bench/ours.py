@@ -7,6 +7,7 @@ here alone (`ranked_turns`, `ranked_facts`).
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import lru_cache
 from uuid import UUID
 
 from agents.audit import acting, command, person
@@ -88,10 +89,10 @@ def learn(store: Store) -> None:
         store.evidence[fact.pk] = observation.evidence
 
 
-def index() -> None:
+def index(owner: User) -> None:
     """What the worker does after a commit."""
-    while embedding.embed_backlog(seconds=60) or vectors.embed_backlog(seconds=60):
-        pass
+    embedding.store_embeddings(embedding.missing_embeddings().filter(owner=owner))
+    vectors.store_embeddings(vectors.missing().filter(owner=owner))
 
 
 def ranked_turns(store: Store, question: str, depth: int) -> list[str]:
@@ -125,9 +126,15 @@ def in_block(store: Store, ranked: Sequence[UUID]) -> list[UUID]:
         pinned_budget=0,
         now=store.sample.asked_at,
         nonce=block.new_nonce(),
-        count=tokens.count,
+        count=_count,
     )
     return [fact.pk for fact in packed.found]
+
+
+@lru_cache(maxsize=100_000)
+def _count(line: str) -> int:
+    """The same lines come again with other questions."""
+    return tokens.count(line)
 
 
 def evidence(store: Store, facts: Sequence[UUID]) -> Covered:

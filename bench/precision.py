@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING
 from bench import home, peers
 from bench.beliefs import DATA, UNIVERSAL, Belief, Case, beliefs, cases
 from bench.peers import Job, Peer
-from bench.quality import CACHE
 from bench.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -78,7 +77,7 @@ def _options() -> argparse.Namespace:
 def _measured(
     known: Sequence[Belief], asked: Sequence[Case], *, with_peers: bool
 ) -> dict[str, Result]:
-    vectors = Vectors(CACHE)
+    vectors = Vectors(home.KEPT)
     vectors.add(_text(belief) for belief in known)
     vectors.add(case.query for case in asked)
     jobs = dict(_jobs(known, asked))
@@ -115,7 +114,8 @@ def _seed(known: Sequence[Belief], stores: set[StoreKey]) -> "dict[StoreKey, dic
         readers[store] = _seed_store(f"owner{number}", _held(known, store))
     from bench import ours
 
-    ours.index()
+    for agents in readers.values():
+        ours.index(agents[""].owner)
     return readers
 
 
@@ -217,7 +217,7 @@ def _jobs(known: Sequence[Belief], asked: Sequence[Case]) -> Iterator[tuple[str,
 
 
 def _start_mem0(jobs: Mapping[str, Job], vectors: Vectors) -> Peer:
-    python = peers.environment(CACHE / "peers")
+    python = peers.environment(home.KEPT / "peers")
     return Peer("mem0", python=python, jobs=jobs, vectors=vectors, url=home.superuser_url())
 
 

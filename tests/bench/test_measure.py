@@ -3,6 +3,7 @@
 import math
 from datetime import UTC, datetime
 
+import numpy as np
 import pytest
 
 from bench import measure
@@ -82,6 +83,14 @@ def test_an_interval_holds_the_mean() -> None:
     low, high = measure.interval(rows, "mrr")
     assert low < 49.5 < high
     assert (low, high) == measure.interval(rows, "mrr")
+
+
+def test_an_interval_is_that_of_resampled_means() -> None:
+    values = np.array([0, 100, 100, 50, 0, 25, 100], dtype=float)
+    picks = np.random.default_rng(0).integers(0, len(values), (2_000, len(values)))
+    expected = np.percentile(values[picks].mean(axis=1), (2.5, 97.5))
+    rows = [measure.Row("conv-41", 1, {"mrr": value}) for value in values]
+    assert measure.interval(rows, "mrr") == pytest.approx(tuple(expected))
 
 
 @pytest.mark.parametrize(
