@@ -61,6 +61,7 @@ def _take(collection: "Collection", path: Path, found: Ingested) -> None:
     from agents.audit import person
     from knowledge import ingest
     from knowledge.ingest import job
+    from knowledge.models import Document
 
     started, spent, actor = time.monotonic(), _processor(), person(collection.owner)
     with path.open("rb") as stream:
@@ -75,9 +76,9 @@ def _take(collection: "Collection", path: Path, found: Ingested) -> None:
         return
     ingest.retry(document=document, actor=actor)
     job.work(document.pk)
-    document.refresh_from_db()
-    if document.generation is not None:
-        found.count(document, time.monotonic() - started, _processor() - spent)
+    read = Document.objects.get(pk=document.pk)
+    if read.generation is not None:
+        found.count(read, time.monotonic() - started, _processor() - spent)
 
 
 def _release(owner: "User") -> None:
@@ -96,7 +97,7 @@ def _pages(document: "Document") -> float:
 
     if document.pages:
         return document.pages
-    texts = DocumentText.objects.filter(document=document, generation=document.generation)
+    texts = DocumentText.objects.filter(document=document, generation=document.generation or 0)
     return sum(len(text.markdown) for text in texts) / PAGE_OF_PAPER
 
 

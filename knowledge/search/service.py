@@ -113,6 +113,9 @@ def _collections(agent: Agent, narrowed: Collection | None) -> list[Collection]:
     return chosen
 
 
+_OF_DOCUMENT = ("document_id", "document__origin", "document__collection_id", "document__title")
+
+
 class _Place(NamedTuple):
     """What of a passage its score depends on, beside what it says."""
 
@@ -182,11 +185,12 @@ class _Search:
 
     def _places(self, passages: Sequence[UUID]) -> list[_Place]:
         rows = DocumentPassage.objects.filter(owner=self.agent.owner, pk__in=passages)
-        document = ("document_id", "document__origin", "document__collection_id", "document__title")
-        names = ("pk", *document, "language", "headings")
+        names = ("pk", *_OF_DOCUMENT, "language", "headings")
         return [
-            _Place(*row, (language, "\n".join((title, *headings))))
-            for *row, title, language, headings in rows.order_by().values_list(*names)
+            _Place(pk, document, origin, collection, (language, "\n".join((title, *headings))))
+            for pk, document, origin, collection, title, language, headings in (
+                rows.order_by().values_list(*names)
+            )
         ]
 
     def _texts(self, passages: Sequence[UUID]) -> dict[UUID, DocumentPassage]:
