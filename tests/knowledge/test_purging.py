@@ -1,5 +1,6 @@
 """What a purge by words, key, import, assistant or time takes of documents, notes and rules."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -102,11 +103,11 @@ def test_what_was_read_out_of_a_document_goes_along(
 
 def test_what_a_key_brought_goes_with_it(papers: Collection, alice: User, agent: Agent) -> None:
     key = ApiKeyFactory.create(owner=alice, agent=agent, scopes=["ingest"])
-    add = {"owner": alice, "collection": papers}
-    ingest.add_text(**add, title="Hers", text="one", actor=person(alice))
+    add = partial(ingest.add_text, owner=alice, collection=papers)
+    add(title="Hers", text="one", actor=person(alice))
     for title, text in (("Brought", "two"), ("With the word", "zebrawood")):
-        ingest.add_text(**add, title=title, text=text, actor=key_holder(key), client=key)
-    ingest.add_text(**add, title="Her word", text="zebrawood too", actor=person(alice))
+        add(title=title, text=text, actor=key_holder(key), client=key)
+    add(title="Her word", text="zebrawood too", actor=person(alice))
     for row in Document.objects.all():
         job.work(row.pk)
     gone(alice, match=WORD, client=key)
