@@ -13,5 +13,5 @@ api = httpx2.Client(
 said = {"id": "m1", "role": "user", "content": "I moved to Turku last week."}
 batch = {"messages": [said | {"sent_at": datetime.now(UTC).isoformat()}]}
 print(api.post("/conversations/start/messages", json=batch).raise_for_status().json())
-asked = {"message": "Which city do I live in?"}
+asked = {"message": "Where do I live?"}
 print(api.post("/recall", json=asked).raise_for_status().json()["block"])

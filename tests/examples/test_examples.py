@@ -7,12 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 from pytest_django.live_server_helper import LiveServer
 
+from agents.audit import person
 from agents.models import Agent
 from conversations.models import Message
-from memory import embedding
+from memory import embedding, lifecycle
 from memory.models import Fact
+from memory.tasks_embedding import embed_missing
 from memory.vocabulary import State
 from tests.factories import ApiKeyFactory, FactFactory
 from tests.upstream_server import Upstream, calls, says, scripted_upstream
@@ -63,14 +66,18 @@ def said(agent: Agent) -> list[tuple[str, str]]:
     return list(rows.values_list("role", "content"))
 
 
-def test_the_first_steps_store_and_recall(
+def test_the_first_steps_store_and_recall_once_it_is_confirmed(
     live_server: LiveServer, agent: Agent, model: Upstream
 ) -> None:
-    FactFactory.create(agent=agent, statement="The user lives in Turku.", state=State.ACTIVE)
     told = run("start.py", server=live_server, agent=agent, model=model)
     assert "'new': 1" in told
-    assert "The user lives in Turku." in told
     assert said(agent) == [("user", "I moved to Turku last week.")]
+    call_command("backfill", owner=agent.owner.username)
+    fact = Fact.objects.get(owner=agent.owner, state=State.PENDING)
+    assert "Turku" not in run("start.py", server=live_server, agent=agent, model=model)
+    lifecycle.confirm(fact=fact, actor=person(agent.owner))
+    embed_missing()
+    assert fact.statement in run("start.py", server=live_server, agent=agent, model=model)
 
 
 def test_the_chat_tells_the_model_what_is_known_and_memory_what_was_said(
