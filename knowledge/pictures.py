@@ -137,20 +137,22 @@ class Describer:
     ) -> None:
         """What it cost, in any case as long as the document is there; the answer only while memory
         is on. Raises Taken, MemoryOff."""
-        values = {"asked_at": timezone.now(), "error": error[:300]}
+        now = timezone.now()
+        asked: dict[str, str | datetime] = {"asked_at": now, "error": error[:300]}
+        answer: dict[str, str | datetime] = {}
+        if seen is not None:
+            answer = {"answered_at": now, "words": seen.words, "description": seen.description}
         try:
             with self.claim.writing():
-                answer = {"words": seen.words, "description": seen.description} if seen else {}
-                answered = {"answered_at": timezone.now()} if seen else {}
-                _add(row, usage, **values, **answer, **answered)
+                _add(row, usage, asked | answer)
         except MemoryOff:
             with transaction.atomic(), acting(claims.ACTOR, "document read"):
                 if self.claim.holds():
-                    _add(row, usage, **values)
+                    _add(row, usage, asked)
             raise
 
 
-def _add(row: PictureReading, usage: llm.Usage, **values: str | datetime) -> None:
+def _add(row: PictureReading, usage: llm.Usage, values: dict[str, str | datetime]) -> None:
     if row._state.adding:
         row.save(force_insert=True)
     PictureReading.objects.filter(pk=row.pk, owner=row.owner_id).update(

@@ -26,7 +26,7 @@ INTRODUCTION = (
 PATH, NAME = 90, 40
 AROUND = 360
 # What is not the document's own text.
-_ORIGINS = {
+_ORIGINS: dict[str, str] = {
     PassageKind.OCR: "recognised in an image",
     PassageKind.CAPTION: "caption of an image",
     PassageKind.READ: "read in an image by a language model",

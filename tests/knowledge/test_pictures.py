@@ -2,6 +2,7 @@
 doesn't say is recognised; nothing is paid twice; and what it says is data like the rest."""
 
 import io
+import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -15,7 +16,6 @@ from pytest_django.fixtures import Settings
 from agents.audit import person
 from agents.models import Agent, OwnerSettings, User
 from knowledge import ingest, marks, pictures
-from knowledge.conversion import process
 from knowledge.conversion.process import convert
 from knowledge.conversion.sight import LONG_SIDE, Seen
 from knowledge.ingest import job
@@ -90,6 +90,7 @@ def again(document: Document) -> Document:
 
 
 def text_of(document: Document) -> str:
+    assert document.generation is not None
     text = DocumentText.objects.get(document=document, generation=document.generation)
     return text.markdown
 
@@ -566,8 +567,8 @@ def test_time_that_the_model_takes_is_not_the_readers(
 ) -> None:
     """The clock jumps by an hour while the model thinks."""
     ahead = [0.0]
-    real = process.time.monotonic
-    monkeypatch.setattr(process.time, "monotonic", lambda: real() + ahead[0])
+    real = time.monotonic
+    monkeypatch.setattr(time, "monotonic", lambda: real() + ahead[0])
 
     def see(picture: bytes) -> Seen:
         ahead[0] += 3600

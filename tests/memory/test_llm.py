@@ -1,5 +1,6 @@
 """The port to a language model, against a real HTTP server that misbehaves on purpose."""
 
+import asyncio
 import json
 import logging
 import os
@@ -296,7 +297,7 @@ def test_it_does_not_follow_a_redirect_to_another_host(llm):
 
 def test_its_time_begins_once_the_libraries_are_loaded(llm, monkeypatch):
     order = []
-    load, begin = port._client, port.asyncio.timeout
+    load, begin = port._client, asyncio.timeout
 
     def loading(route):
         order.append("loaded")
@@ -307,7 +308,7 @@ def test_its_time_begins_once_the_libraries_are_loaded(llm, monkeypatch):
         return begin(seconds)
 
     monkeypatch.setattr(port, "_client", loading)
-    monkeypatch.setattr(port.asyncio, "timeout", beginning)
+    monkeypatch.setattr(asyncio, "timeout", beginning)
     llm.observer(answers(GOOD))
     ask(llm)
     assert order[:2] == ["loaded", "begun"]
