@@ -51,6 +51,7 @@ _HTML = re.compile(
 _HEADER = re.compile(
     rb"^(received|return-path|from|to|date|subject|message-id|mime-version|delivered-to):", re.I
 )
+_ANY_HEADER = re.compile(rb"[a-z][\w-]{0,60}:", re.I)
 _SNIFFED = 8192
 
 
@@ -90,7 +91,7 @@ def _kind_of_text(head: bytes) -> Kind:
         return Kind.HTML
     top = head.lstrip().split(b"\n\n")[0].split(b"\r\n\r\n")[0].splitlines()
     headers = {found[1].lower() for line in top if (found := _HEADER.match(line))}
-    if len(headers) >= 3 and b"from" in headers and _HEADER.match(top[0]):
+    if len(headers) >= 3 and b"from" in headers and _ANY_HEADER.match(top[0]):
         return Kind.MAIL
     return Kind.TEXT
 

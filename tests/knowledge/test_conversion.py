@@ -192,6 +192,13 @@ def test_what_it_cannot_read_it_says_in_plain_words(
     assert refusal.value.code == code
 
 
+def test_a_mail_is_one_whatever_header_is_first(tmp_path: Path) -> None:
+    content = b"X-Spam: no\nContent-Type: text/plain\n" + files.eml("Kiln", "It is hot.")
+    kind, found = read(tmp_path, content)
+    assert (kind, found.title) == (Kind.MAIL, "Kiln")
+    assert read(tmp_path, b"Note: hot.\nFrom: here\nTo: there\n\nx")[0] == Kind.TEXT
+
+
 def test_a_broken_directory_of_a_pdf_is_mended(tmp_path: Path) -> None:
     assert CLAY in said(tmp_path, files.pdf([CLAY], xref=False))
 
