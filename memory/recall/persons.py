@@ -124,12 +124,22 @@ _RULES: dict[str, Callable[[str], Forms]] = {
 }
 
 
+# Short questions are taken for a neighbour's language.
+_KIN = {
+    **{code: {"ru", "uk"} for code in ("ru", "uk", "be", "bg")},
+    **{code: {"cs", "pl"} for code in ("cs", "sk", "pl")},
+    **{code: {"de", "nl"} for code in ("de", "nl", "af")},
+}
+
+
 def as_of_the_user(word: str, language: str) -> set[str]:
     """Forms under which a fact may have the word, which is in lower case. `language`: ISO 639, or
     `und`, which may be any."""
     if language == "en" or (word.isascii() and len(word) < 3):
         return set()
-    known = _RULES.keys() | _IRREGULAR.keys() if language == UNKNOWN else {language}
+    known = set(_RULES) | set(_IRREGULAR)
+    if language != UNKNOWN:
+        known = _KIN.get(language, {language})
     forms = {form for one in known for form in (_RULES[one](word) if one in _RULES else ())}
     forms |= {_IRREGULAR[one][word] for one in known if word in _IRREGULAR.get(one, ())}
     return forms - {word, ""}

@@ -88,4 +88,9 @@ UNLISTED_FUNCTION_WORDS = listed("""
     هل ما ماذا متى أين اين من مَن هو هي هم أنا انا أنت نحن في على إلى الى عن مع كم كيف لماذا
     päin
     أي اي هذا هذه ذلك تلك كان كانت يكون لي لدي عندي و أو او ثم قد لا لم لن إن أن ان كل بعض
+    я ти він вона ми ви вони мій моя моє мої мене мені що хто ким чим де коли як чому скільки який
+    яка яке які і й та а але в у на з із за до від по про для не є чи
+    ja mój moja moje mnie co kto czym gdzie kiedy dlaczego jaki jaka jakie w z od dla nie się jest
+    czy
+    já můj mě kdo kým čím kde kdy proč kolik jaký jaká jaké v se je
 """)
