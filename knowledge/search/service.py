@@ -139,10 +139,10 @@ class _Search:
         words = analyse(self.query, self.agent.owner, census.languages)
         matcher, matches = self._matches(words, census)
         places = self._places([pk for pk, match in matches.items() if match.opens])
-        headed = _headed(words, places)
+        headed, known = _headed(words, places), {"simple", *map(language_config, embedding.READS)}
         ranked = scoring.best(
             [
-                _told(matches[place.passage], place, matcher.share(headed[place.breadcrumb]))
+                _told(matches[place.passage], place, matcher.share(headed[place.breadcrumb]), known)
                 for place in places
             ],
             {place.passage: _weight(place, close) for place in places},
@@ -211,9 +211,8 @@ def _headed(words: Sequence[Word], places: Sequence[_Place]) -> dict[tuple[str, 
     }
 
 
-def _told(match: Match, place: _Place, headed: float) -> Match:
+def _told(match: Match, place: _Place, headed: float, known: set[str]) -> Match:
     """The model's distances to a text in a language that it can't read mean nothing."""
-    known = {"simple", *map(language_config, embedding.READS)}
     is_read = not embedding.READS or place.breadcrumb[0] in known
     return replace(match, cosine=match.cosine if is_read else None, headed=headed)
 
