@@ -9,6 +9,7 @@ from knowledge import marks
 from knowledge.conversion import reading
 from knowledge.conversion.reading import WITHHELD
 from knowledge.conversion.shape import Read
+from knowledge.conversion.withheld import without_secrets
 from knowledge.splitting import split
 from tests.knowledge import files
 
@@ -81,7 +82,7 @@ def test_a_key_on_two_pages_is_taken_out_of_both_and_pages_stay(tmp_path: Path, 
 
 def test_a_key_that_an_image_shows_leaves_its_marks(tmp_path: Path) -> None:
     shown = marks.image("\n".join(["Our key", "-----BEGIN PRIVATE KEY-----", *KEY[:9]]))
-    text = reading.without_secrets(f"one\n\n{shown}{marks.image('A lamp')}")[0]
+    text = without_secrets(f"one\n\n{shown}{marks.image('A lamp')}")[0]
     assert "MIIEv" not in text
     assert [mark[0][:1] for mark in marks.MARK.finditer(text)] == [
         marks.BEGIN, marks.END, marks.BEGIN, marks.END,
