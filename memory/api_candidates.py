@@ -18,7 +18,7 @@ from agents.auth import KeyRequest, require_scope
 from agents.models import ApiKey
 from agents.versions import seen_in
 from conversations.schemas import Slug, Strict
-from memory import lifecycle
+from memory import embedding, lifecycle
 from memory.api_facts import told
 from memory.api_paging import Cursor, Limit, page_of
 from memory.api_reader import Reader
@@ -222,7 +222,9 @@ def _decided(fact: Fact, asked: DecisionIn, actor: Actor, seen: str) -> Fact:
     """Raises what the lifecycle does: Conflict, Stale, Duplicate, AtCap."""
     known: dict[str, Any] = {"fact": fact, "actor": actor, "reason": asked.reason, "seen": seen}
     if asked.edit is not None:
-        return lifecycle.confirm_with_edit(edit=asked.edit.edit(fact), **known)
+        row = lifecycle.confirm_with_edit(edit=asked.edit.edit(fact), **known)
+        embedding.store_at_once([row])
+        return row
     if asked.until is not None:
         return lifecycle.snooze(until=asked.until, **known)
     if asked.decision == Decision.UNDO:

@@ -198,6 +198,21 @@ def store_embeddings(facts: Iterable[Fact]) -> int:
     return stored
 
 
+def store_at_once(facts: Sequence[Fact]) -> bool:
+    """For facts that were just made, so that the next question finds them by their meaning. False
+    where the model is not in memory, or it failed: the next sweep makes what is missing."""
+    try:
+        vectors = embed([fact.statement for fact in facts])
+        with transaction.atomic():  # the caller may be in one of their own
+            _store(facts, vectors)
+    except EmbeddingNotReady:
+        return False
+    except Exception as error:
+        log.warning("No vectors for new facts (%s); the sweep will.", type(error).__qualname__)
+        return False
+    return True
+
+
 def embed_backlog(*, seconds: float) -> int:
     """Works off what is missing, active facts first, for about that long. One at a time over all
     processes; returns 0 at once where another is at it."""

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from agents.audit import Actor
 from agents.models import Agent, User
-from memory import lifecycle
+from memory import embedding, lifecycle
 from memory.lifecycle import Draft, Edit
 from memory.models import Fact
 from memory.text import detect_language, language_config
@@ -25,7 +25,7 @@ def write(*, owner: User, agent: Agent | None, edit: Edit, at: datetime, actor: 
         valid_precision=edit.valid_precision,
         pinned=edit.pinned,
     )
-    return lifecycle.propose(
+    fact = lifecycle.propose(
         owner=owner,
         agent=agent,
         draft=draft,
@@ -33,3 +33,5 @@ def write(*, owner: User, agent: Agent | None, edit: Edit, at: datetime, actor: 
         state=State.ACTIVE,
         reason="written by hand",
     )
+    embedding.store_at_once([fact])
+    return fact

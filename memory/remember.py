@@ -12,7 +12,7 @@ from agents.audit import Actor, key_holder
 from agents.gate import require_on
 from agents.models import Agent, ApiKey
 from conversations.models import Message
-from memory import lifecycle
+from memory import embedding, lifecycle
 from memory.cited import Citation
 from memory.extraction.neighbours import FORGOTTEN, STATES, near
 from memory.extraction.schema import MAX_STATEMENT
@@ -284,6 +284,7 @@ class _Asked:
             return Remembered(Outcome.REFUSED, gate=Gate.TOMBSTONED)
         except lifecycle.Duplicate as duplicate:
             return self._met(duplicate.existing, draft.sources, reinforces=reinforces)
+        embedding.store_at_once([fact])
         outcome = Outcome.ACTIVE if fact.state == State.ACTIVE else Outcome.PENDING
         withheld = tuple(Withheld(why) for why in fact.withheld_for)
         return Remembered(outcome, fact, withheld, detail=fact.withheld_detail)

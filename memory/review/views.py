@@ -17,7 +17,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from agents import audit
 from agents.desk import DeskRequest, back, desk
 from conversations.access import conversations_of
-from memory import lifecycle
+from memory import embedding, lifecycle
 from memory.access import fact_of
 from memory.lifecycle import Edit, Scope
 from memory.models import Fact
@@ -127,9 +127,11 @@ def edit(request: DeskRequest, fact_id: UUID) -> HttpResponse:
         return show(request, fact, form=form, status=422)
 
     def step() -> Fact:
-        return lifecycle.confirm_with_edit(
+        row = lifecycle.confirm_with_edit(
             fact=fact, edit=form.edit(fact), actor=_actor(request), seen=_seen(request)
         )
+        embedding.store_at_once([row])
+        return row
 
     return _decide(request, fact, "Confirmed with your wording", step, form)
 
