@@ -15,6 +15,7 @@ from django.utils.html import format_html
 from agents.audit import person
 from agents.desk_admin import AuditedAdmin, ReadOnlyAdmin, signed_in
 from agents.long_lists import OwnChoices, RecentValues
+from agents.wording import counted
 from knowledge import ingest
 from knowledge.models import (
     Collection,
@@ -135,7 +136,7 @@ def erase(
     if "word" in request.POST:
         messages.error(request, f"Nothing was done: type “{word}” to go ahead.")
     context = model_admin.admin_site.each_context(request) | {
-        "title": f"Delete {len(rows)} documents",
+        "title": f"Delete {counted(len(rows), 'document')}",
         "word": word,
         "chosen": [row.pk for row in rows],
         "rows": [(show_hidden(row.title), row.owner) for row in rows[:LISTED]],
