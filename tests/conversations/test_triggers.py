@@ -32,7 +32,7 @@ def post(client_of_alice: Client) -> Post:
 def hinted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The ids of conversations that the broker would have been told of."""
     told: list[str] = []
-    monkeypatch.setattr(hints, "_send", lambda conversation_id: told.append(str(conversation_id)))
+    monkeypatch.setattr(hints, "send", lambda task, what, row_id: told.append(str(row_id)))
     return told
 
 

@@ -19,6 +19,7 @@ from django.core.management import call_command
 from pytest_django import Settings
 
 from config import embedded
+from config.environment import MAKE_ONE
 from tests.deploy.processes import clean_environment
 
 ROOT = Path(__file__).parents[2]
@@ -164,7 +165,8 @@ def test_a_server_without_a_secret_refuses_in_one_line(name: str) -> None:
     result = manage("check", **{**COMPLETE, name: ""})
     assert result.returncode == 1
     assert result.stderr == (
-        f"manage.py: {name} is not set. With DATABASE_URL set there is no default for it.\n"
+        f"manage.py: {name} is not set. With DATABASE_URL set there is no default for it."
+        f" Make one, once, and keep it: {MAKE_ONE}\n"
     )
 
 

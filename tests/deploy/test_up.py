@@ -171,16 +171,22 @@ class TestSecondRun:
     def test_a_dead_worker_is_named_and_started_again(
         self, installation: Installation, started: Started
     ) -> None:
-        [worker] = _workers(installation.family(started))
-        worker.send_signal(signal.SIGKILL)
+        before = _workers(installation.family(started))
+        _head(before).send_signal(signal.SIGKILL)
         started.wait_for("The worker ended by itself (exit status -9) and is started again")
         family = installation.family(started)
-        [again] = _workers(family)
-        assert again.pid != worker.pid
+        assert _head(_workers(family)) not in before
+        assert [process for process in before if alive(process)] == []
         assert installation.is_well()
         assert started.end() == 0
         assert [process for process in family if alive(process)] == []
 
 
 def _workers(family: list[psutil.Process]) -> list[psutil.Process]:
+    """The worker and what it started, its beat."""
     return [one for one in family if alive(one) and "celery" in " ".join(one.cmdline())]
+
+
+def _head(workers: list[psutil.Process]) -> psutil.Process:
+    [head] = [one for one in workers if one.parent() not in workers]
+    return head

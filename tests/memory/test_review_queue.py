@@ -359,7 +359,7 @@ def test_it_says_that_no_model_is_connected_and_what_the_rules_found(alices, age
 
 def test_it_tells_a_newcomer_what_to_do_next(alices, agent):
     page = alices.get(reverse("review")).content.decode()
-    assert "import_conversations" in page
+    assert f'href="{reverse("imports")}">Choose the file' in page
     ConversationFactory.create(agent=agent)
     page = alices.get(reverse("review")).content.decode()
     assert "Nothing waits for you" in page
