@@ -50,12 +50,18 @@ _ABOUT = """
 """
 
 
-_BEGINS = """(memory_fact.valid_from >= %(start{number})s
-    AND memory_fact.valid_from < %(end{number})s)"""
-_SAID = """(memory_fact.valid_from IS NULL AND memory_fact.observed_at >= %(start{number})s
-    AND memory_fact.observed_at < %(end{number})s)"""
+_BEGINS = """memory_fact.valid_from >= %(start{number})s
+    AND memory_fact.valid_from < %(end{number})s"""
+_SAID = """memory_fact.valid_from IS NULL AND memory_fact.observed_at >= %(start{number})s
+    AND memory_fact.observed_at < %(end{number})s"""
+# Each way by an index of its own: one look for all of them would go back through whatever came
+# since the period, 36 ms of 100,000 facts where this takes 1.
+_ONE_WAY = """
+    (SELECT id, observed_at FROM memory_fact WHERE {condition} AND {way}
+    ORDER BY observed_at DESC, id LIMIT {rows})
+"""
 _IN_PERIODS = """
-    SELECT id FROM memory_fact WHERE {condition} AND ({ways})
+    SELECT id FROM ({ways}) AS ways GROUP BY id, observed_at
     ORDER BY observed_at DESC, id LIMIT {rows}
 """
 _PINNED = "memory_fact.owner_id = %(owner)s AND memory_fact.state = 'active' AND memory_fact.pinned"
@@ -443,7 +449,7 @@ def _of_periods(reader: Reader) -> list[UUID]:
         ways.append(_BEGINS.format(number=number))
         if span.end <= reader.query.now:
             ways.append(_SAID.format(number=number))
-    statement = _IN_PERIODS.format(
-        condition=asked.sql, ways=" OR ".join(ways), rows=reader.tuning.rows_per_leg
-    )
+    rows = reader.tuning.rows_per_leg
+    looks = (_ONE_WAY.format(condition=asked.sql, way=way, rows=rows) for way in ways)
+    statement = _IN_PERIODS.format(ways=" UNION ALL ".join(looks), rows=rows)
     return [key for (key,) in nearest.fetched(statement, values, kept=asked.kept)]

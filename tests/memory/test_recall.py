@@ -164,6 +164,25 @@ def test_a_month_finds_what_happened_then(agent: Agent) -> None:
     assert set(statements(result)) == {moved.statement, said.statement}
 
 
+def test_what_is_of_two_periods_is_found_once_and_the_newest_first(agent: Agent) -> None:
+    days = [datetime(2025, 3, day, 12, 0, tzinfo=UTC) for day in (4, 9, 21)]
+    for day in days:
+        known(agent, f"Something of the {day.day}th.", observed_at=day, created_at=day)
+    begun = datetime(2025, 3, 15, tzinfo=UTC)
+    known(agent, "Something that began then.", valid_from=begun, observed_at=days[1])
+    known(agent, "Something of a year later.", observed_at=NOW, created_at=NOW)
+    result = ask(agent, "in March 2025, in 2025?")
+    report = next(report for report in result.trace.legs if report.leg == Leg.TIME)
+    assert report.found.hits[0].matched == ("March 2025", "in 2025")
+    told = {item.fact.pk: item.fact.statement for item in result.items}
+    assert [told[hit.fact_id] for hit in report.found.hits] == [
+        "Something of the 21th.",
+        "Something of the 9th.",
+        "Something that began then.",
+        "Something of the 4th.",
+    ]
+
+
 def test_a_date_beside_another_topic_only_supports(agent: Agent) -> None:
     in_may = {"observed_at": datetime(2023, 5, 30, tzinfo=UTC)}
     known(agent, "The user ran a marathon.", **in_may)
