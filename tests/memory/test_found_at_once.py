@@ -16,7 +16,7 @@ from memory.lifecycle import Edit
 from memory.models import Fact, FactEmbedding
 from memory.recall.service import recall
 from memory.remember import Outcome, remember
-from memory.vocabulary import State
+from memory.vocabulary import Kind, State
 from tests.factories import ApiKeyFactory, ConversationFactory, FactFactory, MessageFactory
 from tests.memory.recalling import model
 
@@ -43,7 +43,7 @@ def _remembered(agent: Agent) -> None:
 
 
 def _written(agent: Agent) -> None:
-    edit = Edit(statement=HOME, kind="semantic")
+    edit = Edit(statement=HOME, kind=Kind.SEMANTIC)
     at = datetime(2026, 3, 2, tzinfo=UTC)
     write(owner=agent.owner, agent=agent, edit=edit, at=at, actor=person(agent.owner))
 
