@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property
-from typing import Any
 from uuid import UUID
 
 from django.db import DatabaseError, connection, transaction
@@ -17,53 +16,23 @@ from django.db.models import Q, QuerySet
 from agents.models import Agent
 from memory import embedding
 from memory.models import Fact
-from memory.recall import nearest, scoring, terms
+from memory.recall import named, nearest, scoring, terms
 from memory.recall.census import Census, take
 from memory.recall.dates import Period, periods
-from memory.recall.names import says_name
 from memory.recall.nearest import Condition, Row
+from memory.recall.of_periods import of_periods
 from memory.recall.query import Query, content_words, is_latin
 from memory.recall.scoring import Measures
 from memory.recall.sheets import Sheet
-from memory.recall.statements import ask
 from memory.recall.terms import Every, Postings
 from memory.recall.thinking import Thinking, Vectors
 from memory.recall.trace import Found, Hit, Leg, LegReport, Outcome
 from memory.recall.tuning import Tuning
 from memory.scope import facts_readable_by, recallable, recallable_sql
 from memory.text.language import UNKNOWN, language_config
-from memory.text.words import words
 
 log = logging.getLogger(__name__)
 
-# At most 5000 that begin like any word of the message.
-_NAMES = """
-    SELECT entity_id, normal_name FROM memory_entityalias
-    WHERE owner_id = %(owner)s AND left(normal_name, 2) = ANY(%(starts)s::text[])
-    ORDER BY id LIMIT 5000
-"""
-_ABOUT = """
-    SELECT memory_fact.id, fe.entity_id
-    FROM memory_fact JOIN memory_factentity fe ON fe.fact_id = memory_fact.id
-    WHERE fe.owner_id = %(owner)s AND fe.entity_id = ANY(%(entities)s::uuid[]) AND {condition}
-    ORDER BY memory_fact.last_confirmed_at DESC, memory_fact.id LIMIT {rows}
-"""
-
-
-_BEGINS = """memory_fact.valid_from >= %(start{number})s
-    AND memory_fact.valid_from < %(end{number})s"""
-_SAID = """memory_fact.valid_from IS NULL AND memory_fact.observed_at >= %(start{number})s
-    AND memory_fact.observed_at < %(end{number})s"""
-# Each way by an index of its own: one look for all of them would go back through whatever came
-# since the period, 36 ms of 100,000 facts where this takes 1.
-_ONE_WAY = """
-    (SELECT id, observed_at FROM memory_fact WHERE {condition} AND {way}
-    ORDER BY observed_at DESC, id LIMIT {rows})
-"""
-_IN_PERIODS = """
-    SELECT id FROM ({ways}) AS ways GROUP BY id, observed_at
-    ORDER BY observed_at DESC, id LIMIT {rows}
-"""
 _PINNED = "memory_fact.owner_id = %(owner)s AND memory_fact.state = 'active' AND memory_fact.pinned"
 
 
@@ -246,10 +215,10 @@ def by_entity(reader: Reader) -> Found:
     carries proves nothing."""
     if not reader.query.names:
         raise Skipped("nothing that could be a name")
-    called = _named_entities(reader)
+    called = named.entities(reader.agent.owner_id, reader.query)
     if not called:
         return Found(())
-    pairs = _about(called, reader)
+    pairs = named.about(called, reader.asked, reader.agent.owner_id, reader.tuning.rows_per_word)
     common = _common(Counter(entity for _, entity in pairs), reader)
     names: dict[UUID, dict[str, None]] = {}
     for fact_id, entity in pairs:
@@ -266,7 +235,9 @@ def by_time(reader: Reader) -> Found:
     rest = reader.query.message
     for span in reader.spans:
         rest = rest.replace(span.words, " ")
-    ids = _of_periods(reader)
+    ids = of_periods(
+        reader.spans, reader.asked, now=reader.query.now, rows=reader.tuning.rows_per_leg
+    )
     called = tuple(span.words for span in reader.spans)
     return Found(
         hits=tuple(Hit(fact_id, 1.0, called) for fact_id in ids),
@@ -405,26 +376,6 @@ def _read_by_the_model(reader: Reader) -> set[str] | None:
     return reader.readable
 
 
-def _named_entities(reader: Reader) -> dict[UUID, list[str]]:
-    """Every entity of the owner that the message names, and by which names."""
-    exact = set(reader.query.names)
-    said = words(reader.query.in_context)
-    starts = sorted({name[:2] for name in exact})
-    found: dict[UUID, list[str]] = {}
-    for entity, name in ask(_NAMES, {"owner": reader.agent.owner_id, "starts": starts}):
-        if name in exact or (len(name) >= 4 and says_name(said, words(name))):
-            found.setdefault(entity, []).append(name)
-    return found
-
-
-def _about(entities: Iterable[UUID], reader: Reader) -> list[tuple[UUID, UUID]]:
-    """Facts and which of the entities each is about."""
-    asked = reader.asked
-    statement = _ABOUT.format(condition=asked.sql, rows=reader.tuning.rows_per_word)
-    values = {**asked.values, "owner": reader.agent.owner_id, "entities": list(entities)}
-    return nearest.fetched(statement, values, kept=asked.kept)
-
-
 def _common(carried: Counter[UUID], reader: Reader) -> set[UUID]:
     limits = reader.tuning
     try:
@@ -438,18 +389,3 @@ def _common(carried: Counter[UUID], reader: Reader) -> set[UUID]:
 def _best_first(scores: dict[UUID, float], reader: Reader) -> tuple[Hit, ...]:
     ranked = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0].int))
     return tuple(Hit(fact_id, score) for fact_id, score in ranked[: reader.tuning.rows_per_leg])
-
-
-def _of_periods(reader: Reader) -> list[UUID]:
-    """What holds from then on. What was only said then is of then too, but of no future."""
-    asked, ways = reader.asked, []
-    values: dict[str, Any] = dict(asked.values)
-    for number, span in enumerate(reader.spans):
-        values |= {f"start{number}": span.start, f"end{number}": span.end}
-        ways.append(_BEGINS.format(number=number))
-        if span.end <= reader.query.now:
-            ways.append(_SAID.format(number=number))
-    rows = reader.tuning.rows_per_leg
-    looks = (_ONE_WAY.format(condition=asked.sql, way=way, rows=rows) for way in ways)
-    statement = _IN_PERIODS.format(ways=" UNION ALL ".join(looks), rows=rows)
-    return [key for (key,) in nearest.fetched(statement, values, kept=asked.kept)]
