@@ -198,19 +198,15 @@ def store_embeddings(facts: Iterable[Fact]) -> int:
     return stored
 
 
-def store_at_once(facts: Sequence[Fact]) -> bool:
-    """For facts that were just made, so that the next question finds them by their meaning. False
-    where the model is not in memory, or it failed: the next sweep makes what is missing."""
+def store_at_once(facts: Sequence[Fact]) -> None:
+    """For facts that were just made, so that the next question finds them by their meaning. Where
+    the model is not in memory, or it fails, the next sweep makes what is missing."""
+    if status() != Status.READY:
+        return
     try:
-        vectors = embed([fact.statement for fact in facts])
-        with transaction.atomic():  # the caller may be in one of their own
-            _store(facts, vectors)
-    except EmbeddingNotReady:
-        return False
+        _store(facts, embed([fact.statement for fact in facts]))
     except Exception as error:
-        log.warning("No vectors for new facts (%s); the sweep will.", type(error).__qualname__)
-        return False
-    return True
+        log.warning("No vectors for new facts (%s).", type(error).__qualname__)
 
 
 def embed_backlog(*, seconds: float) -> int:

@@ -300,10 +300,7 @@ def _embed(facts: list[Fact]) -> None:
     if not facts:
         return
     if embedding.status() == embedding.Status.READY:
-        try:
-            embedding.store_embeddings(facts)
-        except Exception as error:  # derived: the sweep for missing vectors makes them later
-            logger.warning("No vectors for new facts (%s).", type(error).__qualname__)
+        embedding.store_at_once(facts)
     else:
         _hint(facts)
 
