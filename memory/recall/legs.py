@@ -351,8 +351,10 @@ def tells(language: str, fact: Fact, readable: set[str] | None) -> bool:
     their words, as of a message that is none."""
     if readable is None:
         return True
+    if language != "simple":
+        return language in readable
     any_script = "simple" in map(language_config, embedding.READS)
-    return language in readable and (language != "simple" or any_script or is_latin(fact.statement))
+    return language in readable and (any_script or is_latin(fact.statement))
 
 
 def trusted(reader: Reader, facts: QuerySet[Fact]) -> QuerySet[Fact]:
