@@ -21,8 +21,8 @@ from memory.models import Fact
 from memory.recall import terms
 from memory.recall.legs import Reader
 from memory.recall.nearest import Condition, condition
-from memory.recall.sheets import Sheet, Sheets
-from memory.recall.terms import Every, Postings
+from memory.recall.sheets import Every, Sheet, Sheets
+from memory.recall.terms import Postings
 from memory.scope import facts_readable_by, recallable
 from memory.vocabulary import ArchivedReason, State
 
@@ -138,9 +138,13 @@ class PastReader(Reader):
         table = Sheets.of(with_words, len(today.words))
         return replace(today, sheets=table, counts=table.counts(), facts=self.facts.count())
 
-    def sheets(self, facts: Mapping[UUID, Every], brief: Collection[UUID]) -> dict[UUID, Sheet]:
-        known = super().sheets(facts, brief)
-        return known | self._sheets_of(self._gone & set(facts), self.postings)
+    def sheets(self, facts: Mapping[UUID, Every]) -> Sheets:
+        known = super().sheets(facts)
+        gone = self._sheets_of(self._gone & set(facts), self.postings)
+        for column, key in enumerate(facts):
+            if key in gone:
+                known.put(column, gone[key])
+        return known
 
     @cached_property
     def _known(self) -> QuerySet[Fact]:

@@ -1,8 +1,8 @@
 """What facts have for a message: found by the legs, scored by one formula, judged. Only reads."""
 
 import logging
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -12,27 +12,34 @@ from django.utils import timezone
 
 from agents.models import Agent, OwnerSettings
 from memory.models import Fact
-from memory.recall import legs, scoring
+from memory.recall import legs
 from memory.recall.legs import Reader
 from memory.recall.nearest import COLUMNS, Row
 from memory.recall.query import read
+from memory.recall.scoring import Scores, judge
 from memory.recall.trace import Candidate, LegReport, Why
-from memory.recall.tuning import tuning
+from memory.recall.tuning import Tuning, tuning
 
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
 class Seen:
     """All that the legs saw: what may be told, best first, and what of the rest fell out why."""
 
-    told: list[Candidate]
-    left: list[tuple[Candidate, Why]]
-    pinned: list[Fact]
+    def __init__(self, pinned: Sequence[Fact], scores: Scores | None, limits: Tuning) -> None:
+        self.pinned, self._scores = pinned, scores
+        told, self._left = judge(scores, limits) if scores else ([], [])
+        self.told = [scores.candidate(place) for place in told] if scores else []
+
+    def left(self) -> Iterator[tuple[Candidate, Why]]:
+        """Best first. They are many, and of interest to few."""
+        if self._scores:
+            yield from ((self._scores.candidate(place), why) for place, why in self._left)
 
     def in_order(self) -> list[Candidate]:
         """Relevant or not, best first."""
-        return scoring.in_order([*self.told, *(candidate for candidate, _ in self.left)])
+        scores = self._scores
+        return [scores.candidate(place) for place in scores.in_order()] if scores else []
 
 
 def look_up(reader: Reader, reports: tuple[LegReport, ...]) -> Seen:
@@ -44,13 +51,9 @@ def look_up(reader: Reader, reports: tuple[LegReport, ...]) -> Seen:
     # Archived since its leg saw it: gone.
     found = {key: rows[key] for key in ids if key in rows}
     if not found:
-        return Seen([], [], pinned)
-    seen = legs.measure(reader, reports, found)
-    scorer = scoring.Scorer(seen, reader.query.now, reader.tuning)
-    told, left = scoring.judge(
-        (scorer.candidate(row.fact) for row in found.values()), reader.tuning
-    )
-    return Seen(told, left, pinned)
+        return Seen(pinned, None, reader.tuning)
+    measured = legs.measure(reader, reports, found)
+    return Seen(pinned, Scores(measured, reader.query.now, reader.tuning), reader.tuning)
 
 
 def ranking(

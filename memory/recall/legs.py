@@ -23,8 +23,8 @@ from memory.recall.nearest import Condition, Row
 from memory.recall.of_periods import of_periods
 from memory.recall.query import Query, content_words, is_latin
 from memory.recall.scoring import Measures
-from memory.recall.sheets import Sheet
-from memory.recall.terms import Every, Postings
+from memory.recall.sheets import Every, Sheets
+from memory.recall.terms import Postings
 from memory.recall.thinking import Thinking, Vectors
 from memory.recall.trace import Found, Hit, Leg, LegReport, Outcome
 from memory.recall.tuning import Tuning
@@ -77,9 +77,9 @@ class Reader:
         """Rows as they are to be read; memory/recall/as_of.py has them as they were."""
         return facts
 
-    def sheets(self, facts: Mapping[UUID, Every], brief: Collection[UUID]) -> dict[UUID, Sheet]:
-        """By what the term that every fact has tells of them; of the `brief` ones without words."""
-        return terms.fill_in(self.postings, self.agent, facts, brief, self.tuning.prior)
+    def sheets(self, facts: Mapping[UUID, Every]) -> Sheets:
+        """In their order, by what the term that every fact has tells of them."""
+        return terms.fill_in(self.postings, self.agent, facts)
 
     @cached_property
     def census(self) -> Census:
@@ -306,28 +306,26 @@ def measure(reader: Reader, reports: Sequence[LegReport], found: Mapping[UUID, R
         reader.vectors if Leg.VECTOR in went else (),
     )
     return Measures(
+        facts=[row.fact for row in found.values()],
         legs=scoring.standings(reports),
         opened=opened,
         cosines=cosines,
-        sheets=_sheets(reader, found, cosines) if Leg.TEXT in went else {},
+        sheets=_sheets(reader, found) if Leg.TEXT in went else None,
         postings=reader.postings if Leg.TEXT in went else None,
         periods=reader.spans if Leg.TIME in went else (),
         asks_when=reader.query.asks_when,
     )
 
 
-def _sheets(
-    reader: Reader, found: Mapping[UUID, Row], cosines: Mapping[UUID, float]
-) -> dict[UUID, Sheet]:
-    """Which words a fact has matters only where no distance speaks for it. What is archived by now
-    has left the index: as_of.py measures that anew."""
+def _sheets(reader: Reader, found: Mapping[UUID, Row]) -> Sheets | None:
+    """What is archived by now has left the index: as_of.py measures that anew."""
     facts = {key: row.every or Every(0.0, 0.0, 0) for key, row in found.items()}
     try:
         with apart():
-            return reader.sheets(facts, [key for key in facts if key in cosines])
+            return reader.sheets(facts)
     except Exception as error:
         log.warning("recall could not measure its candidates: %s", type(error).__name__)
-        return {}
+        return None
 
 
 def _is_readable(query: Query) -> bool:

@@ -16,8 +16,8 @@ from psycopg import sql
 from memory import embedding, vector_index
 from memory.models import Fact
 from memory.recall.census import Census
+from memory.recall.sheets import Every
 from memory.recall.statements import Point, ask
-from memory.recall.terms import Every
 
 # Columns of a fact that recall, its page and its API show.
 _COLUMNS = frozenset({

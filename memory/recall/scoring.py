@@ -1,18 +1,22 @@
 """From what the legs found to one order, and to what may be told. Pure.
 
-A score is absolute: it depends on the message and the fact, not on what else was found.
+A score is absolute: it depends on the message and the fact, not on what else was found. All are
+computed at once, in arrays with a place a fact: they are a hundred, of which few are told.
 """
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
+from typing import Any
 from uuid import UUID
+
+import numpy as np
 
 from memory.models import Fact
 from memory.recall.dates import Period
-from memory.recall.lexical import Asked
-from memory.recall.sheets import Sheet, Worth
+from memory.recall.sheets import Sheet, Sheets
 from memory.recall.terms import Postings, is_telling_pair
 from memory.recall.trace import Candidate, Leg, LegReport, Part, Standing, Why
 from memory.recall.tuning import Tuning
@@ -22,16 +26,20 @@ _LEAST = 0.01  # confidence 0 is unlikely, not impossible
 _NONE: Mapping[Leg, Standing] = {}
 # A message of so few words of content opens by one of them.
 _FEW_WORDS = 2
+# Of one number a fact.
+Array = Any
 
 
 @dataclass(frozen=True)
 class Measures:
-    """All that is known of the candidates. What comes from a leg that failed is empty."""
+    """All that is known of the candidates; the columns of `sheets` are theirs. What comes from a
+    leg that failed is empty."""
 
+    facts: Sequence[Fact]
     legs: Mapping[UUID, Mapping[Leg, Standing]]
     opened: Collection[UUID] = frozenset()
     cosines: Mapping[UUID, float] = field(default_factory=dict)
-    sheets: Mapping[UUID, Sheet] = field(default_factory=dict)
+    sheets: Sheets | None = None
     postings: Postings | None = None
     periods: Sequence[Period] = ()
     asks_when: bool = False
@@ -46,137 +54,141 @@ def standings(reports: Iterable[LegReport]) -> dict[UUID, dict[Leg, Standing]]:
     return found
 
 
-class Scorer:
+class Scores:
+    """Of all the candidates, by their places among the measured."""
+
     def __init__(self, seen: Measures, now: datetime, limits: Tuning) -> None:
         self.seen, self.now, self.limits = seen, now, limits
-        self.words = seen.postings.words if seen.postings else ()
-        self.asked = seen.postings.asked(limits.prior) if seen.postings else Asked({})
-        self.contents = seen.postings.contents if seen.postings else []
-        self.said = seen.postings.said(limits.prior) if seen.postings else Asked({})
+        none = np.full(len(seen.facts), np.nan)
+        known = [seen.cosines.get(fact.id, np.nan) for fact in seen.facts]
+        self.cosines: Array = np.array(known, float) if seen.cosines else none
+        self.is_near: Array = ~np.isnan(self.cosines)
+        self.legs = [seen.legs.get(fact.id, _NONE) for fact in seen.facts]
+        self.named: Array = np.array([Leg.ENTITY in legs for legs in self.legs], bool)
+        self.cover: Array = self._cover()
+        self.parts: dict[Part, Array] = dict(self._parts())
+        self.relevance: Array = sum(self.parts.values(), np.zeros(len(seen.facts)))
+        self.decay: Array = decay([fact.last_confirmed_at for fact in seen.facts], now, limits)
+        self.score: Array = self.relevance + np.log(self.decay * self._weights())
+        self.opens: Array = self._opens()
+        self.follows: Array = self.opens | self._follow()
 
-    def candidate(self, fact: Fact) -> Candidate:
-        seen, key = self.seen, fact.id
-        sheet, cosine = seen.sheets.get(key), seen.cosines.get(key)
-        legs = seen.legs.get(key, _NONE)
-        worth = self._worth(sheet) if sheet else None
-        cover = worth.stated if worth else 0.0
-        parts = self._parts(fact, legs, cosine, sheet, worth)
-        fading = decay(fact.last_confirmed_at, self.now, self.limits)
-        odds = fading * self.limits.kind_weight[fact.kind] * max(fact.confidence, _LEAST)
-        let_in = Part.NAME in parts or (seen.opened and key in seen.opened)
-        opens = bool(let_in) or self._opens(sheet, cosine, cover)
+    def in_order(self) -> list[int]:
+        """Places, best first; equals by id, so that the same question gets the same block."""
+        scores, facts = self.score.tolist(), self.seen.facts
+        return sorted(range(len(facts)), key=lambda place: (-scores[place], facts[place].id.int))
+
+    def candidate(self, place: int) -> Candidate:
+        parts = ((part, float(values[place])) for part, values in self.parts.items())
         return Candidate(
-            fact=fact,
-            legs=legs,
-            parts=parts,
-            cosine=cosine,
-            cover=cover,
-            decay=fading,
-            score=sum(parts.values()) + math.log(odds),
-            opens=opens,
-            follows=opens or self._follows(cosine, cover),
+            fact=self.seen.facts[place],
+            legs=self.legs[place],
+            parts={part: value for part, value in parts if value},
+            cosine=float(self.cosines[place]) if self.is_near[place] else None,
+            cover=float(self.cover[place]),
+            decay=float(self.decay[place]),
+            score=float(self.score[place]),
+            opens=bool(self.opens[place]),
+            follows=bool(self.follows[place]),
         )
 
-    def _worth(self, sheet: Sheet) -> Worth:
-        if sheet.worth is not None:
-            return sheet.worth
-        average = self.seen.postings.average if self.seen.postings else 0.0
-        met = self.asked.score(sheet.times, sheet.length, average)
-        return Worth(met, self.said.share(sheet.stated))
+    def _cover(self) -> Array:
+        seen = self.seen
+        if seen.sheets is None or seen.postings is None:
+            return np.zeros(len(seen.facts))
+        return seen.sheets.shares(seen.postings.said(self.limits.prior))
 
-    def _parts(
-        self,
-        fact: Fact,
-        legs: Mapping[Leg, Standing],
-        cosine: float | None,
-        sheet: Sheet | None,
-        worth: Worth | None,
-    ) -> dict[Part, float]:
-        """None of which is 0."""
-        limits, parts = self.limits, {}
-        if cosine and (value := limits.meaning * cosine):
-            parts[Part.MEANING] = value
-        if sheet is not None and worth is not None:
-            if value := limits.words * worth.met:
-                parts[Part.WORDS] = value
-            if value := limits.length * math.log1p(sheet.words):
-                parts[Part.LENGTH] = value
-            if self.seen.asks_when and (value := limits.when * sheet.dates):
-                parts[Part.WHEN] = value
-        if limits.name and Leg.ENTITY in legs:
-            parts[Part.NAME] = limits.name
-        for period in self.seen.periods if limits.period else ():
-            if is_of(fact, period, self.now):
-                parts[Part.PERIOD] = limits.period
-        return parts
+    def _parts(self) -> Iterator[tuple[Part, Array]]:
+        seen, limits = self.seen, self.limits
+        yield Part.MEANING, limits.meaning * np.where(self.is_near, self.cosines, 0.0)
+        if seen.sheets is not None and seen.postings is not None:
+            asked, average = seen.postings.asked(limits.prior), seen.postings.average
+            yield Part.WORDS, limits.words * seen.sheets.scores(asked, average)
+            yield Part.LENGTH, limits.length * np.log1p(seen.sheets.sizes)
+            if seen.asks_when:
+                yield Part.WHEN, limits.when * seen.sheets.dates
+        yield Part.NAME, limits.name * self.named
+        if seen.periods:
+            is_then = [any(is_of(fact, p, self.now) for p in seen.periods) for fact in seen.facts]
+            yield Part.PERIOD, limits.period * np.array(is_then, bool)
 
-    def _opens(self, sheet: Sheet | None, cosine: float | None, cover: float) -> bool:
-        limits = self.limits
-        if cosine is not None:
-            return cosine >= limits.opens_cosine or (
-                cover >= limits.opens_cover and cosine >= limits.opens_cover_cosine
-            )
-        if sheet is None:
+    def _weights(self) -> Array:
+        kinds = self.limits.kind_weight
+        weights = [kinds[fact.kind] * max(fact.confidence, _LEAST) for fact in self.seen.facts]
+        return np.array(weights)
+
+    def _opens(self) -> Array:
+        limits, opened = self.limits, self.seen.opened
+        by_words = (self.cover >= limits.opens_cover) & (self.cosines >= limits.opens_cover_cosine)
+        opens = (self.cosines >= limits.opens_cosine) | by_words
+        if limits.name:
+            opens |= self.named
+        if opened:
+            opens |= np.array([fact.id in opened for fact in self.seen.facts], bool)
+        for place in np.flatnonzero(~(self.is_near | opens)).tolist():
+            opens[place] = self._opens_by_words(place)
+        return opens
+
+    def _opens_by_words(self, place: int) -> bool:
+        """Where no distance speaks for it."""
+        if self.seen.sheets is None or self.seen.postings is None or not self.cover[place]:
             return False
-        if self._opens_by_pairs(sheet, cover):
+        sheet = self.seen.sheets.sheet(place)
+        if self._opens_by_pairs(sheet, self.cover[place], self.seen.postings):
             return True
-        words = [self.words[n] for n in sheet.stated if not self.words[n].is_pair]
-        enough = len(words) > 1 or (words and len(self.contents) <= _FEW_WORDS)
-        return bool(enough) and cover >= limits.opens_cover
+        words = self.seen.postings.words
+        met = [number for number in sheet.stated if not words[number].is_pair]
+        enough = len(met) > 1 or (met and len(self._contents) <= _FEW_WORDS)
+        return bool(enough and self.cover[place] >= self.limits.opens_cover)
 
-    def _opens_by_pairs(self, sheet: Sheet, cover: float) -> bool:
+    def _opens_by_pairs(self, sheet: Sheet, cover: float, found: Postings) -> bool:
         """Pairs overlap, so that what they cover is little: two of them say enough, or a rare one
         that can be a word."""
-        pairs = [n for n in sheet.stated if self.words[n].is_pair]
+        words = found.words
+        pairs = [number for number in sheet.stated if words[number].is_pair]
         if cover < self.limits.follows_cover or not pairs:
             return False
-        counts, facts = self._counts()
-        rare = max(3, facts / 50)
-        telling = [n for n in pairs if is_telling_pair(self.words[n]) and counts[n] <= rare]
-        return len(pairs) > 1 or bool(telling)
+        rare = max(3, found.facts / 50)
+        telling = (n for n in pairs if is_telling_pair(words[n]) and found.counts[n] <= rare)
+        return len(pairs) > 1 or any(True for _ in telling)
 
-    def _counts(self) -> tuple[Sequence[int], int]:
-        postings = self.seen.postings
-        return (postings.counts, postings.facts) if postings else ((), 0)
+    @cached_property
+    def _contents(self) -> Sequence[int]:
+        return self.seen.postings.contents if self.seen.postings else ()
 
-    def _follows(self, cosine: float | None, cover: float) -> bool:
+    def _follow(self) -> Array:
         limits = self.limits
-        if cosine is None:
-            return cover >= limits.follows_cover
-        return cosine >= limits.follows_cosine or (
-            cover >= limits.follows_cover and cosine >= limits.follows_cover_cosine
-        )
+        by_words = self.cover >= limits.follows_cover
+        beside = by_words & (self.cosines >= limits.follows_cover_cosine)
+        near = (self.cosines >= limits.follows_cosine) | beside
+        return np.where(self.is_near, near, by_words)
 
 
-def in_order(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Best first; equals by id, so that the same question gets the same block."""
-    return sorted(candidates, key=lambda candidate: (-candidate.score, candidate.fact.id.int))
-
-
-def judge(
-    candidates: Iterable[Candidate], limits: Tuning
-) -> tuple[list[Candidate], list[tuple[Candidate, Why]]]:
-    """What may be told and why the rest may not, both best first. Age is no reason.
+def judge(scores: Scores, limits: Tuning) -> tuple[list[int], list[tuple[int, Why]]]:
+    """The places of what may be told and why the rest may not, both best first. Age is no reason.
 
     A pinned fact rides anyway, so it opens the door to no other.
     """
-    ordered = in_order(candidates)
-    openers = [one for one in ordered if one.opens and not one.fact.pinned]
-    best = max((one.relevance for one in openers), default=math.inf)
+    opens, follows = scores.opens.tolist(), scores.follows.tolist()
+    relevance: list[float] = scores.relevance.tolist()
+    pinned = [fact.pinned for fact in scores.seen.facts]
+    openers = [place for place, does in enumerate(opens) if does and not pinned[place]]
+    best = max((relevance[place] for place in openers), default=math.inf)
     told, left = [], []
-    for one in ordered:
-        if not (one.opens or (one.follows and openers)):
-            left.append((one, Why.GATE))
-        elif not one.opens and one.relevance < best - limits.cut:
-            left.append((one, Why.CUT))
+    for place in scores.in_order():
+        if not (opens[place] or (follows[place] and openers)):
+            left.append((place, Why.GATE))
+        elif not opens[place] and relevance[place] < best - limits.cut:
+            left.append((place, Why.CUT))
         else:
-            told.append(one)
+            told.append(place)
     return told, left
 
 
-def decay(last_confirmed_at: datetime, now: datetime, limits: Tuning) -> float:
-    days = max(0.0, (now - last_confirmed_at).total_seconds() / _DAY)
-    return float(0.5 ** (days / limits.half_life_days))
+def decay(last_confirmed: Sequence[datetime], now: datetime, limits: Tuning) -> Array:
+    """What is left of the odds, 0 to 1."""
+    days = np.array([(now - moment).total_seconds() for moment in last_confirmed], float) / _DAY
+    return 0.5 ** (np.maximum(days, 0.0) / limits.half_life_days)
 
 
 def is_of(fact: Fact, period: Period, now: datetime) -> bool:

@@ -2,9 +2,10 @@
 
 import logging
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from itertools import islice
 from typing import Any, NamedTuple
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -229,7 +230,7 @@ def _told(
         because = _why_nothing(reader, then)
     trace = Trace(
         legs=reports,
-        near_misses=tuple(_misses(seen, items)[: reader.tuning.near_misses]),
+        near_misses=tuple(islice(_misses(seen, items), reader.tuning.near_misses)),
         empty_because=because,
         as_of=then,
         timings=clock.steps,
@@ -252,25 +253,18 @@ def _why_nothing(reader: Reader, then: datetime | None) -> Why:
     return Why.NOTHING_RELEVANT
 
 
-def _misses(seen: Seen, items: Iterable[Item]) -> list[NearMiss]:
+def _misses(seen: Seen, items: Iterable[Item]) -> Iterator[NearMiss]:
     told = {item.fact.id for item in items}
     found = {candidate.fact.id for candidate in seen.told}
-    over = [
-        NearMiss(candidate.fact, Why.BUDGET, candidate)
-        for candidate in seen.told
-        if candidate.fact.id not in told
-    ]
-    pinned = [
-        NearMiss(fact, Why.PINNED_BUDGET)
-        for fact in seen.pinned
-        if fact.id not in told and fact.id not in found
-    ]
-    rest = [
-        NearMiss(candidate.fact, why, candidate)
-        for candidate, why in seen.left
-        if candidate.fact.id not in told
-    ]
-    return over + pinned + rest
+    for candidate in seen.told:
+        if candidate.fact.id not in told:
+            yield NearMiss(candidate.fact, Why.BUDGET, candidate)
+    for fact in seen.pinned:
+        if fact.id not in told and fact.id not in found:
+            yield NearMiss(fact, Why.PINNED_BUDGET)
+    for candidate, why in seen.left():
+        if candidate.fact.id not in told:
+            yield NearMiss(candidate.fact, why, candidate)
 
 
 class _Clock:

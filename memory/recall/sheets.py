@@ -1,7 +1,7 @@
-"""What facts have of a message's words. A thousand facts are usual, hence arrays; of the few that
-are candidates sheets are written."""
+"""What facts have of a message's words. A thousand facts are usual, hence arrays; a sheet tells of
+one."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -17,10 +17,18 @@ _PACKED = np.dtype(
 )
 
 
+class Every(NamedTuple):
+    """What the term that every fact has tells of it: time expressions in it, 2 at most, and the
+    sizes that its sheet has."""
+
+    dates: float
+    length: float
+    words: int
+
+
 @dataclass
 class Sheet:
-    """What a fact has of the message's words, by their numbers. A quote's words count half. What
-    that is worth may be known already, and then the words need not be told: see `Worth`."""
+    """What a fact has of the message's words, by their numbers. A quote's words count half."""
 
     length: float
     words: int
@@ -28,7 +36,6 @@ class Sheet:
     stated: set[int] = field(default_factory=set)
     # Time expressions in it, 2 at most.
     dates: float = 0.0
-    worth: "Worth | None" = None
 
     def note(self, word: int, times: float, stated: bool) -> None:
         self.times[word] = max(times, self.times.get(word, 0.0))
@@ -36,28 +43,22 @@ class Sheet:
             self.stated.add(word)
 
 
-class Worth(NamedTuple):
-    """How much of what was asked a fact meets, as `Asked.score` has it, and how much of it its
-    statement does, as `Asked.share`."""
-
-    met: float
-    stated: float
-
-
 @dataclass(frozen=True)
 class Sheets:
-    """`ids` are 16 bytes each, in order; `times` and `stated` have a row a word and a column a
-    fact."""
+    """`ids` are 16 bytes each; `times` and `stated` have a row a word and a column a fact, all else
+    a place a fact."""
 
     ids: Any
     times: Any
     stated: Any
     lengths: Any
     sizes: Any
+    dates: Any
 
     @classmethod
     def unpacked(cls, packed: Iterable[tuple[int, bytes]], words: int) -> "Sheets":
-        """By number of word, as often as it has lexemes: the lexeme that a fact has most counts."""
+        """In the order of ids, by number of word, as often as it has lexemes: the lexeme that a
+        fact has most counts. Times are not told."""
         pairs = [(word, np.frombuffer(facts, _PACKED)) for word, facts in packed]
         found = np.concatenate([facts for _, facts in pairs] or [np.empty(0, _PACKED)])
         of_word = np.repeat([word for word, _ in pairs], [len(facts) for _, facts in pairs])
@@ -67,33 +68,63 @@ class Sheets:
             np.maximum.at(times, (of_word, of_fact), found["tf"].astype(float))
             said = found["stated"]
             stated[of_word[said], of_fact[said]] = True
-        return cls(ids, times, stated, found["length"][first], found["words"][first])
+        sizes = (found[name][first].astype(float) for name in ("length", "words"))
+        return cls(ids, times, stated, *sizes, np.zeros(len(ids)))
 
     @classmethod
-    def of(cls, sheets: Mapping[UUID, Sheet], words: int) -> "Sheets":
-        pairs = sorted((fact_id.bytes, sheet) for fact_id, sheet in sheets.items())
-        times, stated = np.zeros((words, len(pairs))), np.zeros((words, len(pairs)), bool)
-        for column, (_, sheet) in enumerate(pairs):
-            for word, count in sheet.times.items():
-                times[word, column] = count
-            stated[list(sheet.stated), column] = True
-        return cls(
-            np.array([key for key, _ in pairs], "S16"),
-            times,
-            stated,
-            np.array([sheet.length for _, sheet in pairs]),
-            np.array([sheet.words for _, sheet in pairs]),
-        )
+    def of(
+        cls, sheets: Mapping[UUID, Sheet], words: int, facts: Iterable[UUID] | None = None
+    ) -> "Sheets":
+        """Of `facts`, in their order; of all in the order of ids without."""
+        ids = sorted(sheets, key=lambda key: key.bytes) if facts is None else list(facts)
+        table = cls._empty([key.bytes for key in ids], words)
+        for column, key in enumerate(ids):
+            if key in sheets:
+                table.put(column, sheets[key])
+        return table
+
+    @classmethod
+    def _empty(cls, ids: Sequence[bytes], words: int) -> "Sheets":
+        shape = words, len(ids)
+        sizes = np.zeros((3, len(ids)))
+        return cls(np.array(ids, "S16"), np.zeros(shape), np.zeros(shape, bool), *sizes)
+
+    def of_facts(self, facts: Mapping[UUID, Every]) -> "Sheets":
+        """Of those facts, in their order, whether they have any of the words or none. Own ids have
+        to be in order."""
+        table = self._empty([key.bytes for key in facts], len(self.times))
+        if facts:
+            every = np.array(list(facts.values()), float).T
+            table.dates[:], table.lengths[:], table.sizes[:] = every
+        if len(self):
+            places = np.minimum(np.searchsorted(self.ids, table.ids), len(self) - 1)
+            known = self.ids[places] == table.ids
+            places = places[known]
+            table.times[:, known], table.stated[:, known] = (
+                self.times[:, places],
+                self.stated[:, places],
+            )
+            table.lengths[known], table.sizes[known] = self.lengths[places], self.sizes[places]
+        return table
+
+    def put(self, column: int, sheet: Sheet) -> None:
+        """In place of what a fact has."""
+        self.lengths[column], self.sizes[column] = sheet.length, sheet.words
+        self.dates[column] = sheet.dates
+        self.times[:, column], self.stated[:, column] = 0.0, False
+        for word, count in sheet.times.items():
+            self.times[word, column] = count
+        self.stated[list(sheet.stated), column] = True
+
+    def note(self, column: int, word: int, times: float, stated: bool) -> None:
+        self.times[word, column] = max(times, self.times[word, column])
+        self.stated[word, column] |= stated
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def all(self) -> dict[UUID, Sheet]:
-        return {self.id(place): self._sheet(place) for place in range(len(self))}
-
-    def get(self, fact_id: UUID) -> Sheet | None:
-        place = self._places.get(fact_id.bytes)
-        return None if place is None else self._sheet(place)
+        return {self.id(place): self.sheet(place) for place in range(len(self))}
 
     def id(self, place: int) -> UUID:
         return UUID(bytes=self._keys[place])
@@ -115,44 +146,28 @@ class Sheets:
             scores += asked.rarities[word] * saturation(times, self.lengths, average)
         return scores / asked.whole
 
-    def worths(
-        self, asked: Asked, said: Asked, average: float, facts: Collection[UUID]
-    ) -> dict[UUID, Worth]:
-        """Of those of the facts that have any of the words."""
-        if not (facts and len(self)):
-            return {}
-        sought = np.array([fact.bytes for fact in facts], self.ids.dtype)
-        places = np.minimum(np.searchsorted(self.ids, sought), len(self) - 1)
-        is_there = self.ids[places] == sought
-        weights = np.array([said.rarities.get(word, 0.0) for word in range(len(self.times))])
-        met = self.scores(asked, average)[places]
-        stated = weights @ self.stated[:, places] / said.whole
-        return {
-            fact: Worth(*worth)
-            for fact, known, *worth in zip(
-                facts, is_there.tolist(), met.tolist(), stated.tolist(), strict=True
-            )
-            if known
-        }
+    def shares(self, said: Asked) -> Any:
+        """How much of it each states, 0 to 1."""
+        shares = np.zeros(len(self))
+        for word, rarity in said.rarities.items():
+            shares += rarity * self.stated[word]
+        return shares / said.whole
 
     def words_of(self, place: int) -> list[int]:
         numbers: list[int] = np.flatnonzero(self.times[:, place]).tolist()
         return numbers
 
-    def _sheet(self, place: int) -> Sheet:
+    def sheet(self, place: int) -> Sheet:
         times, stated = self.times[:, place].tolist(), self.stated[:, place].tolist()
         return Sheet(
             int(self.lengths[place]),
             int(self.sizes[place]),
             {word: count for word, count in enumerate(times) if count},
             {word for word, is_stated in enumerate(stated) if is_stated},
+            float(self.dates[place]),
         )
 
     @cached_property
     def _keys(self) -> Sequence[bytes]:
         raw = self.ids.tobytes()
         return [raw[start : start + 16] for start in range(0, len(raw), 16)]
-
-    @cached_property
-    def _places(self) -> dict[bytes, int]:
-        return {key: place for place, key in enumerate(self._keys)}

@@ -4,9 +4,9 @@ Any word will do, because a message has several topics and a fact has one.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
 from agents.models import Agent
@@ -15,7 +15,7 @@ from memory.recall.dates import date_words
 from memory.recall.lexical import Asked, rarity
 from memory.recall.persons import as_of_the_user
 from memory.recall.query import Query
-from memory.recall.sheets import Sheet, Sheets, Worth
+from memory.recall.sheets import Every, Sheet, Sheets
 from memory.recall.small_talk import FUNCTION_WORDS, QUESTIONS, UNLISTED_FUNCTION_WORDS
 from memory.recall.statements import ask
 from memory.text.language import language_config
@@ -108,15 +108,6 @@ class Word:
     is_date: bool = False
 
 
-class Every(NamedTuple):
-    """What the term that every fact has tells of it: time expressions in it, 2 at most, and the
-    sizes that its sheet has."""
-
-    dates: float
-    length: float
-    words: int
-
-
 @dataclass(frozen=True)
 class Postings:
     """The facts that have any of the words, and how many an agent may read at all."""
@@ -142,9 +133,6 @@ class Postings:
     @property
     def contents(self) -> list[int]:
         return [n for n, word in enumerate(self.words) if not word.is_date]
-
-    def worths(self, facts: Collection[UUID], prior: int) -> dict[UUID, Worth]:
-        return self.sheets.worths(self.asked(prior), self.said(prior), self.average, facts)
 
     def best(self, prior: int, rows: int) -> list[tuple[UUID, float, tuple[str, ...]]]:
         """The facts that have most of what was asked, with the words met."""
@@ -198,43 +186,29 @@ def postings(words: Sequence[Word], agent: Agent, census: Census, rows: int) -> 
     return Postings(words, sheets, counts, census.facts, census.average, common)
 
 
-def fill_in(
-    found: Postings, agent: Agent, facts: Mapping[UUID, Every], brief: Collection[UUID], prior: int
-) -> dict[UUID, Sheet]:
-    """The whole sheets of these facts, whatever leg they come from; of the `brief` ones only what
-    they are worth. Only of a common word there can be more than the postings tell."""
+def fill_in(found: Postings, agent: Agent, facts: Mapping[UUID, Every]) -> Sheets:
+    """The whole sheets of these facts, in their order, whatever leg they come from. Only of a
+    common word there can be more than the postings tell."""
+    sheets = found.sheets.of_facts(facts)
     if found.common:
-        brief = ()
-    sheets = {key: _of_every(facts[key]) for key in brief}
-    for key, worth in found.worths(brief, prior).items():
-        sheets[key].worth = worth
-    for key, every in facts.items():
-        if key not in sheets:
-            sheet = found.sheets.get(key) or _of_every(every)
-            sheet.dates = every.dates
-            sheets[key] = sheet
-    if found.common:
-        _probe(found, agent, sheets)
+        _probe(found, agent, facts, sheets)
     return sheets
 
 
-def _of_every(every: Every) -> Sheet:
-    return Sheet(every.length, every.words, dates=every.dates)
-
-
-def _probe(found: Postings, agent: Agent, sheets: Mapping[UUID, Sheet]) -> None:
+def _probe(found: Postings, agent: Agent, facts: Iterable[UUID], sheets: Sheets) -> None:
     numbers: dict[str, list[int]] = {}
     for number in found.common:
         for lexeme in found.words[number].lexemes:
             numbers.setdefault(lexeme, []).append(number)
+    columns = {fact_id: column for column, fact_id in enumerate(facts)}
     values: dict[str, Any] = {
         "owner": agent.owner_id,
-        "facts": list(sheets),
+        "facts": list(columns),
         "terms": list(numbers),
     }
     for fact_id, term, times, stated in ask(_PROBE, values):
         for number in numbers[term]:
-            sheets[fact_id].note(number, times, stated)
+            sheets.note(columns[fact_id], number, times, stated)
 
 
 def numbered(words: Sequence[Word]) -> dict[str, list[int]]:

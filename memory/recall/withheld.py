@@ -2,6 +2,7 @@
 or have expired, and those of other assistants. For whoever asks why something was not told; slower
 than recall, which never looks at them."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -16,11 +17,11 @@ from agents.gate import memory_on
 from agents.models import Agent, OwnerSettings
 from memory import embedding
 from memory.models import Fact
-from memory.recall import legs, scoring, terms
+from memory.recall import legs, terms
 from memory.recall.legs import Reader
 from memory.recall.query import read
-from memory.recall.scoring import Measures
-from memory.recall.sheets import Sheet
+from memory.recall.scoring import Measures, Scores
+from memory.recall.sheets import Sheets
 from memory.recall.trace import Candidate, NearMiss, Why
 from memory.recall.tuning import tuning
 from memory.scope import facts_of, facts_readable_by, recallable
@@ -58,9 +59,7 @@ def look(
         .filter(pk__in=[one.fact.pk for one in found])
         .values_list("pk", flat=True)
     )
-    return [
-        NearMiss(one.fact, _why(one.fact, readable), one) for one in scoring.in_order(found)[:MOST]
-    ]
+    return [NearMiss(one.fact, _why(one.fact, readable), one) for one in found[:MOST]]
 
 
 def _why(fact: Fact, readable: set[UUID]) -> Why:
@@ -77,6 +76,7 @@ def _withheld(reader: Reader, *, other_agents: bool) -> QuerySet[Fact]:
 
 
 def _scored(reader: Reader, facts: QuerySet[Fact]) -> list[Candidate]:
+    """Best first."""
     near = _cosines(reader, facts)
     ids = set(facts.filter(_shares_a_word(reader)).values_list("pk", flat=True)[:_LOOKED_AT])
     ids |= set(near)
@@ -84,14 +84,15 @@ def _scored(reader: Reader, facts: QuerySet[Fact]) -> list[Candidate]:
     readable = legs.readable_languages(reader.query)
     telling = {fact.pk for fact in found if legs.tells(fact.language, fact, readable)}
     seen = Measures(
+        facts=found,
         legs={},
         cosines={key: cosine for key, cosine in near.items() if key in telling},
-        sheets=_sheets(reader, ids),
+        sheets=_sheets(reader, [fact.pk for fact in found]),
         postings=reader.postings,
         asks_when=reader.query.asks_when,
     )
-    scorer = scoring.Scorer(seen, reader.query.now, reader.tuning)
-    return [scorer.candidate(fact) for fact in found]
+    scores = Scores(seen, reader.query.now, reader.tuning)
+    return [scores.candidate(place) for place in scores.in_order()]
 
 
 def _cosines(reader: Reader, facts: QuerySet[Fact]) -> dict[UUID, float]:
@@ -118,8 +119,9 @@ def _shares_a_word(reader: Reader) -> Q:
     return Q(search=SearchQuery(" | ".join(sorted(quoted)), search_type="raw", config="simple"))
 
 
-def _sheets(reader: Reader, ids: set[UUID]) -> dict[UUID, Sheet]:
-    numbers = terms.numbered(reader.postings.words)
+def _sheets(reader: Reader, facts: Sequence[UUID]) -> Sheets:
+    words = reader.postings.words
+    numbers = terms.numbered(words)
     with connection.cursor() as cursor:
-        cursor.execute(_TERMS, {"facts": list(ids), "terms": list(numbers)})
-        return terms.sheets_of(cursor.fetchall(), numbers)
+        cursor.execute(_TERMS, {"facts": list(facts), "terms": list(numbers)})
+        return Sheets.of(terms.sheets_of(cursor.fetchall(), numbers), len(words), facts)

@@ -1,4 +1,6 @@
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -6,7 +8,7 @@ import pytest
 from memory.models import Fact
 from memory.recall.dates import Period
 from memory.recall.lexical import Asked, rarity
-from memory.recall.scoring import Measures, Scorer, decay, in_order, judge, standings
+from memory.recall.scoring import Measures, Scores, decay, judge, standings
 from memory.recall.sheets import Sheet, Sheets
 from memory.recall.terms import Postings, Word
 from memory.recall.trace import Candidate, Found, Hit, Leg, LegReport, Outcome, Part, Standing, Why
@@ -40,13 +42,40 @@ def sheet(*stated: int, quoted: tuple[int, ...] = (), dates: float = 0.0) -> She
     return Sheet(10, 5, times, set(stated), dates)
 
 
-def scored(seen: Measures, one: Fact | None = None) -> Candidate:
-    return Scorer(seen, NOW, LIMITS).candidate(one or fact())
+def measured(
+    *facts: Fact,
+    sheets: Mapping[UUID, Sheet] | None = None,
+    postings: Postings | None = None,
+    **known: Any,
+) -> Measures:
+    """Of one fact unless told otherwise."""
+    facts = facts or (fact(),)
+    table = None
+    if postings is not None:
+        ids = [one.pk for one in facts]
+        table = Sheets.of(sheets or {}, len(postings.words), ids)
+    return Measures(facts, known.pop("legs", {}), sheets=table, postings=postings, **known)
+
+
+def scores(*facts: Fact, **known: Any) -> Scores:
+    return Scores(measured(*facts, **known), NOW, LIMITS)
+
+
+def scored(*facts: Fact, **known: Any) -> Candidate:
+    """The first of them."""
+    return scores(*facts, **known).candidate(0)
+
+
+def judged(found: Scores) -> tuple[list[UUID], list[tuple[UUID, Why]]]:
+    told, left = judge(found, LIMITS)
+    ids = [one.pk for one in found.seen.facts]
+    return [ids[place] for place in told], [(ids[place], why) for place, why in left]
 
 
 def test_every_leg_adds_its_part() -> None:
     spring = Period(NOW - timedelta(days=1), NOW, "yesterday")
-    seen = Measures(
+    found = scored(
+        fact(observed_at=NOW - timedelta(hours=2)),
         legs={A: NAMED},
         cosines={A: 0.5},
         sheets={A: sheet(0, dates=2)},
@@ -54,7 +83,6 @@ def test_every_leg_adds_its_part() -> None:
         periods=[spring],
         asks_when=True,
     )
-    found = scored(seen, fact(observed_at=NOW - timedelta(hours=2)))
     assert set(found.parts) == set(Part)
     assert found.parts[Part.MEANING] == pytest.approx(4.8 * 0.5)
     assert found.parts[Part.WORDS] == pytest.approx(8 * 0.5)  # one of two words of equal weight
@@ -64,25 +92,26 @@ def test_every_leg_adds_its_part() -> None:
 
 
 def test_what_a_leg_could_not_tell_adds_nothing() -> None:
-    found = scored(Measures(legs={A: {Leg.VECTOR: Standing(1, 0.5)}}, cosines={A: 0.5}))
+    found = scored(legs={A: {Leg.VECTOR: Standing(1, 0.5)}}, cosines={A: 0.5})
     assert set(found.parts) == {Part.MEANING}
-    assert scored(Measures(legs={})).parts == {}
+    assert scored().parts == {}
 
 
 def test_a_score_does_not_depend_on_what_else_was_found() -> None:
-    alone = Measures(legs={}, cosines={A: 0.4}, sheets={A: sheet(0)}, postings=words("tea"))
-    beside = Measures(
-        legs={},
+    asked = words(*"abcdefg")
+    alone = scored(cosines={A: 0.4}, sheets={A: sheet(0, 3, 6)}, postings=asked)
+    beside = scored(
+        *(fact(one) for one in (A, B, C)),
         cosines={A: 0.4, B: 0.9},
-        sheets={A: sheet(0), B: sheet(0, dates=2)},
-        postings=words("tea"),
+        sheets={A: sheet(0, 3, 6), B: sheet(0, 1, dates=2)},
+        postings=asked,
     )
-    assert scored(alone).score == scored(beside).score
+    assert alone.score == beside.score
 
 
 def test_a_quote_counts_half_and_uncovers_nothing() -> None:
-    stated = scored(Measures(legs={}, sheets={A: sheet(0)}, postings=words("tea")))
-    quoted = scored(Measures(legs={}, sheets={A: sheet(quoted=(0,))}, postings=words("tea")))
+    stated = scored(sheets={A: sheet(0)}, postings=words("tea"))
+    quoted = scored(sheets={A: sheet(quoted=(0,))}, postings=words("tea"))
     assert 0 < quoted.parts[Part.WORDS] < stated.parts[Part.WORDS]
     assert (stated.cover, quoted.cover) == (1.0, 0.0)
 
@@ -107,10 +136,7 @@ def test_a_word_that_nobody_has_keeps_what_is_there_from_being_relevant() -> Non
     ],
 )
 def test_the_gates(cosine: float, stated: tuple[int, ...], opens: bool, follows: bool) -> None:
-    seen = Measures(
-        legs={}, cosines={A: cosine}, sheets={A: sheet(*stated)}, postings=words(*"abcde")
-    )
-    found = scored(seen)
+    found = scored(cosines={A: cosine}, sheets={A: sheet(*stated)}, postings=words(*"abcde"))
     assert (found.opens, found.follows) == (opens, follows)
 
 
@@ -121,8 +147,7 @@ def test_the_gates(cosine: float, stated: tuple[int, ...], opens: bool, follows:
 def test_where_the_model_can_not_read_words_must_do(
     asked: str, stated: tuple[int, ...], opens: bool
 ) -> None:
-    seen = Measures(legs={}, sheets={A: sheet(*stated)}, postings=words(*asked))
-    assert scored(seen).opens == opens
+    assert scored(sheets={A: sheet(*stated)}, postings=words(*asked)).opens == opens
 
 
 @pytest.mark.parametrize(
@@ -138,23 +163,22 @@ def test_pairs_of_characters_open_by_two_or_by_a_rare_word(
     pairs: tuple[str, ...], stated: tuple[int, ...], counts: tuple[int, ...], opens: bool
 ) -> None:
     postings = words(*pairs, counts=counts, facts=1000, is_pair=True)
-    assert scored(Measures(legs={}, sheets={A: sheet(*stated)}, postings=postings)).opens == opens
+    assert scored(sheets={A: sheet(*stated)}, postings=postings).opens == opens
 
 
 def test_what_opens_by_itself_outlives_the_cut() -> None:
-    seen = Measures(
-        legs={A: NAMED, B: {}, C: {}}, cosines={B: 0.99, C: 0.3}, sheets={B: sheet(0, 1)},
+    found = scores(
+        *(fact(one) for one in (A, B, C)),
+        legs={A: NAMED, B: {}, C: {}},
+        cosines={B: 0.99, C: 0.3},
+        sheets={B: sheet(0, 1)},
         postings=words("tea", "milk"),
-    )  # fmt: skip
-    candidates = [scored(seen, fact(one)) for one in (A, B, C)]
-    told, left = judge(candidates, LIMITS)
-    assert [one.fact.pk for one in told] == [B, A]
-    assert [(one.fact.pk, why) for one, why in left] == [(C, Why.CUT)]
+    )
+    assert judged(found) == ([B, A], [(C, Why.CUT)])
 
 
 def test_none_follows_where_none_opened() -> None:
-    seen = Measures(legs={}, cosines={A: 0.44, B: 0.35})
-    told, left = judge([scored(seen, fact(one)) for one in (A, B)], LIMITS)
+    told, left = judged(scores(fact(A), fact(B), cosines={A: 0.44, B: 0.35}))
     assert told == []
     assert {why for _, why in left} == {Why.GATE}
 
@@ -179,21 +203,17 @@ def test_ranks_of_the_legs_are_kept_for_the_trace() -> None:
     ],
 )
 def test_half_of_the_odds_are_left_after_a_year(age: timedelta, left: float) -> None:
-    assert decay(NOW - age, NOW, LIMITS) == pytest.approx(left)
+    assert decay([NOW - age], NOW, LIMITS).tolist() == pytest.approx([left])
 
 
 def test_age_kind_and_confidence_reorder_and_hide_nothing() -> None:
-    seen = Measures(legs={}, cosines=dict.fromkeys((A, B, C), 0.6))
     old = fact(A, last_confirmed_at=NOW - timedelta(days=20_000), confidence=0.0)
     event, fresh = fact(B, kind=Kind.EPISODIC), fact(C)
-    candidates = [scored(seen, one) for one in (old, event, fresh)]
-    told, left = judge(candidates, LIMITS)
-    assert [one.fact.pk for one in told] == [C, B, A]
-    assert left == []
-    assert len({one.relevance for one in told}) == 1
+    found = scores(old, event, fresh, cosines=dict.fromkeys((A, B, C), 0.6))
+    assert judged(found) == ([C, B, A], [])
+    assert len({found.candidate(place).relevance for place in range(3)}) == 1
 
 
 def test_equals_are_ordered_by_id() -> None:
-    seen = Measures(legs={}, cosines=dict.fromkeys((A, B, C), 0.6))
-    candidates = [scored(seen, fact(one)) for one in (C, A, B)]
-    assert [one.fact.pk for one in in_order(candidates)] == [A, B, C]
+    found = scores(*(fact(one) for one in (C, A, B)), cosines=dict.fromkeys((A, B, C), 0.6))
+    assert [found.candidate(place).fact.pk for place in found.in_order()] == [A, B, C]

@@ -5,7 +5,7 @@ import struct
 from uuid import UUID
 
 from memory.recall.lexical import Asked
-from memory.recall.sheets import Sheet, Sheets
+from memory.recall.sheets import Every, Sheet, Sheets
 
 AVERAGE = 9.5
 # An id that ends in zeros, which a text of bytes would lose.
@@ -28,15 +28,26 @@ def test_the_lexeme_that_a_fact_has_most_counts() -> None:
         other: Sheet(10, 5, {0: 1.0}, {0}),
         ROUND: Sheet(10, 5, {0: 2.0, 1: 1.0}, {1}),
     }
-    assert found.get(ROUND) == Sheet(10, 5, {0: 2.0, 1: 1.0}, {1})
-    assert found.get(UUID(int=4)) is None
     assert found.counts() == [2, 1, 0]
+    # In another order, with one that has none of the words.
+    facts = {
+        UUID(int=4): Every(1.0, 8.0, 4),
+        ROUND: Every(2.0, 10.0, 5),
+        other: Every(0.0, 10.0, 5),
+    }
+    assert [found.of_facts(facts).sheet(place) for place in range(3)] == [
+        Sheet(8, 4, dates=1.0),
+        Sheet(10, 5, {0: 2.0, 1: 1.0}, {1}, 2.0),
+        Sheet(10, 5, {0: 1.0}, {0}),
+    ]
 
 
 def test_no_fact_has_any_word() -> None:
     found = Sheets.unpacked([], words=2)
     assert (found.all(), found.counts()) == ({}, [0, 0])
     assert found.best(Asked({0: 1.0, 1: 2.0}), AVERAGE, 5) == []
+    assert found.of_facts({ROUND: Every(0.0, 3.0, 2)}).sheet(0) == Sheet(3, 2)
+    assert len(found.of_facts({})) == 0
 
 
 def test_the_best_are_those_that_each_sheet_by_itself_scores_best() -> None:
