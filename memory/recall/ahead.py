@@ -10,9 +10,9 @@ from datetime import datetime
 from agents.models import Agent
 from conversations.models import Conversation
 from memory.models import Rule
-from memory.recall import legs
 from memory.recall.block import Count
 from memory.recall.fences import fence
+from memory.recall.statements import apart
 from memory.rules import past, scope
 from memory.rules.telling import Told, tell
 
@@ -87,7 +87,7 @@ def _rules(turn: Turn) -> list[Rule]:
     if not (turn.any_rules or turn.then):
         return []
     try:
-        with legs.apart():
+        with apart():
             if turn.then is not None:
                 return past.rode(turn.agent, turn.then, withdrawn=turn.withdrawn)
             return list(scope.riding(turn.agent))
@@ -102,7 +102,7 @@ def _lines(turn: Turn) -> list[str]:
         if not is_there:
             continue
         try:
-            with legs.apart():
+            with apart():
                 found += hint.lines(turn.agent, turn.conversation)
         except Exception as error:
             # Its message may quote what was asked.

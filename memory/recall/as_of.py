@@ -179,7 +179,13 @@ class PastReader(Reader):
 def at(reader: Reader, moment: datetime, *, withdrawn: bool = True) -> PastReader:
     past = Past.read(reader.agent.owner, moment)
     return PastReader(
-        reader.agent, reader.query, reader.tuning, past, withdrawn, thinking=reader.thinking
+        reader.agent,
+        reader.query,
+        reader.tuning,
+        past,
+        withdrawn,
+        thinking=reader.thinking,
+        first=reader.first,
     )
 
 

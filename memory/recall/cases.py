@@ -9,9 +9,9 @@ from typing import Any
 from memory import embedding
 from memory.cases import relevance
 from memory.cases.relevance import Relevant, told_as
-from memory.recall import legs
 from memory.recall.block import CaseLine
 from memory.recall.legs import Reader
+from memory.recall.statements import apart
 from memory.recall.trace import Leg, LegReport, Outcome
 
 log = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ def look(reader: Reader, *, any_active: bool) -> tuple[list[Relevant], tuple[Leg
     found: list[Relevant] = []
     outcome, detail = Outcome.OK, ""
     try:
-        with legs.apart():
+        with apart():
             found = relevance.relevant(
                 agent=reader.agent,
                 message=reader.query.in_context,

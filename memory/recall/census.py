@@ -9,7 +9,7 @@ from django.db import connection
 
 from agents.models import Agent
 from memory import embedding, vector_index
-from memory.recall.statements import ask
+from memory.recall.statements import OneRow, ask_together
 
 # Rows of an agent above which the worker makes one of them.
 _FOLD_ABOVE = 8
@@ -52,10 +52,15 @@ class Census:
 
 
 def take(agent: Agent) -> Census:
+    [row] = ask_together([counts(agent)])
+    return Census(agent.owner_id, *row)
+
+
+def counts(agent: Agent) -> OneRow:
+    """What a census is made of, but for its owner."""
     name = vector_index.index_name("memory_factembedding", embedding.MODEL)
     values: dict[str, Any] = {"owner": agent.owner_id, "agent": agent.pk, "index": name}
-    [counts] = ask(_COUNTS.format(scope=SCOPES[Agent.Reads(agent.reads)]), values)
-    return Census(agent.owner_id, *counts)
+    return OneRow(_COUNTS.format(scope=SCOPES[Agent.Reads(agent.reads)]), 4, values)
 
 
 def fold() -> int:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from uuid import UUID
 
 from conversations.models import Conversation
-from memory.recall import legs
 from memory.recall.block import Quote
 from memory.recall.legs import Reader
+from memory.recall.statements import apart
 from memory.recall.trace import Candidate, Leg, LegReport, Outcome
 from memory.search import automatic
 from memory.search.automatic import Excerpt
@@ -27,7 +27,7 @@ def look(
     found: list[Excerpt] = []
     outcome, detail = Outcome.OK, ""
     try:
-        with legs.apart():
+        with apart():
             found = automatic.excerpts_for(
                 agent=reader.agent,
                 conversation=conversation,

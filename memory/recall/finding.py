@@ -17,6 +17,7 @@ from memory.recall.legs import Reader
 from memory.recall.nearest import COLUMNS, Row
 from memory.recall.query import read
 from memory.recall.scoring import Scores, judge
+from memory.recall.statements import apart
 from memory.recall.trace import Candidate, LegReport, Why
 from memory.recall.tuning import Tuning, tuning
 
@@ -76,7 +77,7 @@ def ranking(
 def _rows(reader: Reader, ids: Collection[UUID]) -> dict[UUID, Row]:
     """Those that no leg has read with its own look."""
     try:
-        with legs.apart():
+        with apart():
             rows = legs.read_rows(reader, ids)
     except Exception as error:
         # What vectors and terms know of those that no leg has read is lost; what they say is not.

@@ -3,14 +3,13 @@
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property
 from uuid import UUID
 
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError
 from django.db.models import Q, QuerySet
 
 from agents.models import Agent
@@ -19,11 +18,13 @@ from memory.models import Fact
 from memory.recall import named, nearest, scoring, terms
 from memory.recall.census import Census, take
 from memory.recall.dates import Period, periods
+from memory.recall.first import UNASKED, First
 from memory.recall.nearest import Condition, Row
 from memory.recall.of_periods import of_periods
 from memory.recall.query import Query, content_words, is_latin
 from memory.recall.scoring import Measures
 from memory.recall.sheets import Every, Sheets
+from memory.recall.statements import apart
 from memory.recall.terms import Postings
 from memory.recall.thinking import Thinking, Vectors
 from memory.recall.trace import Found, Hit, Leg, LegReport, Outcome
@@ -44,8 +45,9 @@ class Reader:
     agent: Agent
     query: Query
     tuning: Tuning
-    # What `think` began for this message, if it was called.
+    # What `think` began for this message, if it was called, and what was asked for it at first.
     thinking: Thinking | None = field(default=None, kw_only=True)
+    first: First = field(default=UNASKED, kw_only=True)
 
     @cached_property
     def facts(self) -> QuerySet[Fact]:
@@ -83,12 +85,14 @@ class Reader:
 
     @cached_property
     def census(self) -> Census:
-        return take(self.agent)
+        counts = self.first.counts
+        return Census(self.agent.owner_id, *counts) if counts else take(self.agent)
 
     @cached_property
     def postings(self) -> Postings:
-        words = terms.analyse(self.query, self.agent)
-        return terms.postings(words, self.agent, self.census, self.tuning.rows_per_word)
+        words = terms.analyse(self.query, self.agent, self.first.words)
+        topics = terms.topics_of(words, self.query)
+        return terms.postings(words, self.agent, self.census, self.tuning.rows_per_word, topics)
 
     @property
     def vectors(self) -> Vectors:
@@ -115,8 +119,8 @@ def think(query: Query) -> Thinking | None:
 
 
 def _embed(query: Query) -> Thinking:
-    """Of the message put as facts are, and behind the turns before it where it is short."""
-    return Thinking(list(dict.fromkeys((query.message, query.in_context))))
+    """Of the message put as facts are."""
+    return Thinking(query.readings)
 
 
 class Skipped(Exception):
@@ -215,7 +219,7 @@ def by_entity(reader: Reader) -> Found:
     carries proves nothing."""
     if not reader.query.names:
         raise Skipped("nothing that could be a name")
-    called = named.entities(reader.agent.owner_id, reader.query)
+    called = named.entities(reader.agent.owner_id, reader.query, reader.first.names)
     if not called:
         return Found(())
     pairs = named.about(called, reader.asked, reader.agent.owner_id, reader.tuning.rows_per_word)
@@ -282,17 +286,6 @@ def _run(leg: Leg, find: Callable[[Reader], Found], reader: Reader) -> LegReport
         log.warning("recall leg %s failed: %s", leg, detail)
     elapsed = 1000 * (time.perf_counter() - started)
     return LegReport(leg, outcome, found, detail, milliseconds=elapsed)
-
-
-@contextmanager
-def apart() -> Iterator[None]:
-    """A failed statement must not take the caller's transaction with it. Where there is none, each
-    statement is one of its own, and a savepoint would only cost two more."""
-    if not connection.in_atomic_block:
-        yield
-        return
-    with transaction.atomic():
-        yield
 
 
 def measure(reader: Reader, reports: Sequence[LegReport], found: Mapping[UUID, Row]) -> Measures:

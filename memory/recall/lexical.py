@@ -26,6 +26,10 @@ class Asked:
 
     rarities: Mapping[int, float]
 
+    def of(self, words: Iterable[int]) -> "Asked":
+        """Had only these been asked for."""
+        return Asked({word: self.rarities[word] for word in words if word in self.rarities})
+
     @cached_property
     def whole(self) -> float:
         return sum(self.rarities.values()) or 1.0

@@ -1,19 +1,22 @@
 """Whom a message names, and the facts about them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 from uuid import UUID
 
 from memory.recall.names import says_name
 from memory.recall.nearest import Condition, fetched
 from memory.recall.query import Query
-from memory.recall.statements import ask
+from memory.recall.statements import OneRow, ask_together
 from memory.text.words import words
 
 # At most 5000 that begin like any word of the message.
 _NAMES = """
-    SELECT entity_id, normal_name FROM memory_entityalias
-    WHERE owner_id = %(owner)s AND left(normal_name, 2) = ANY(%(starts)s::text[])
-    ORDER BY id LIMIT 5000
+    SELECT array_agg(entity_id), array_agg(normal_name) FROM (
+        SELECT entity_id, normal_name FROM memory_entityalias
+        WHERE owner_id = %(owner)s AND left(normal_name, 2) = ANY(%(starts)s::text[])
+        ORDER BY id LIMIT 5000
+    ) AS known
 """
 _ABOUT = """
     SELECT memory_fact.id, fe.entity_id
@@ -25,13 +28,23 @@ _ABOUT = """
 _FORGIVEN_FROM = 4
 
 
-def entities(owner: UUID, query: Query) -> dict[UUID, list[str]]:
-    """Every entity of the owner that the message names, and by which names."""
+def like(owner: UUID, query: Query) -> OneRow:
+    """The owner's names that may be meant, and whose they are."""
+    starts = sorted({name[:2] for name in query.names})
+    return OneRow(_NAMES, 2, {"owner": owner, "starts": starts})
+
+
+def entities(
+    owner: UUID, query: Query, known: Sequence[Any] | None = None
+) -> dict[UUID, list[str]]:
+    """Every entity of the owner that the message names, and by which names. `known`: the row of
+    `like`, where it was asked for."""
     exact = set(query.names)
-    said = words(query.in_context)
-    starts = sorted({name[:2] for name in exact})
+    said = words(query.text)
     found: dict[UUID, list[str]] = {}
-    for entity, name in ask(_NAMES, {"owner": owner, "starts": starts}):
+    if known is None:
+        [known] = ask_together([like(owner, query)])
+    for entity, name in zip(*(column or () for column in known), strict=True):
         forgiven = len(name) >= _FORGIVEN_FROM and says_name(said, words(name))
         if name in exact or forgiven:
             found.setdefault(entity, []).append(name)

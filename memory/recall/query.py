@@ -20,6 +20,15 @@ RECENT_READ = 300
 RECENT_TURNS = 3
 # Content words up to which a message is read together with the turns before it.
 SHORT = 3
+# Content words from which a message of several sentences is read sentence by sentence: as a whole
+# it is near nothing, and no fact has much of it.
+TOPICS_FROM = 10
+# Sentences of fewer content words say nothing without their neighbours, unless they ask.
+TOPIC_WORDS = 4
+# Topics read at most, and characters of one. What is asked stands before or behind what was pasted,
+# mostly behind.
+TOPICS = 4
+TOPIC_READ = 300
 # Longest name looked for, in words; or in characters where words have no spaces between them.
 NAME_WORDS = 5
 NAME_CHARACTERS = 8
@@ -28,6 +37,8 @@ NAMES = 1000
 
 _LATIN = re.compile(r"[A-Za-zÀ-ɏ]")
 _UNSPACED_RUN = re.compile(f"[{UNSPACED}]{{2,}}")
+_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
+_ASKS = re.compile("[?？؟]")
 _POSSESSIVE = re.compile(r"['’]s?$")
 # The owner's "I" is "the user" in every English fact. Put that way "where do I live" comes from
 # 0.34 to 0.61 of "The user lives in Turku", and over 725 LoCoMo questions recall@10 of the vector
@@ -99,9 +110,29 @@ class Query:
         return "\n".join((*self.recent, self.message))
 
     @cached_property
+    def topics(self) -> tuple[str, ...]:
+        """What each of its sentences asks, where it has several and many words."""
+        if len(self.content_words) < TOPICS_FROM:
+            return ()
+        found = _topics(self.message)
+        if len(found) > TOPICS:
+            found = [found[0], *found[1 - TOPICS :]]
+        return tuple(found) if len(found) > 1 else ()
+
+    @cached_property
+    def readings(self) -> tuple[str, ...]:
+        """The texts that it is compared by: any of them may be meant."""
+        return self.topics or tuple(dict.fromkeys((self.message, self.in_context)))
+
+    @cached_property
+    def text(self) -> str:
+        """All of it that is read."""
+        return "\n".join(self.topics) or self.in_context
+
+    @cached_property
     def names(self) -> list[str]:
         """Whatever could be a name, in normal form."""
-        return names_in(self.in_context)
+        return names_in(self.text)
 
 
 def read(message: str, recent: tuple[str, ...], now: datetime) -> Query:
@@ -127,6 +158,31 @@ def as_facts_say(text: str) -> str:
 
 def content_words(text: str) -> list[str]:
     return [word for word in words(text) if word not in FUNCTION_WORDS and _says(word)]
+
+
+def _topics(text: str) -> list[str]:
+    """Sentences, each behind those that say too little by themselves; what a line asks stands by
+    itself."""
+    found: list[str] = []
+    waiting = ""
+    for line in text.splitlines():
+        for number, sentence in enumerate(_SENTENCE_END.split(line)):
+            asks = bool(_ASKS.search(sentence))
+            if asks and not number:
+                _join(found, waiting)
+                waiting = ""
+            waiting = f"{waiting} {sentence}".strip()
+            if len(content_words(waiting)) >= (1 if asks else TOPIC_WORDS):
+                found.append(waiting)
+                waiting = ""
+    _join(found, waiting)
+    return [topic[-TOPIC_READ:] for topic in found]
+
+
+def _join(found: list[str], rest: str) -> None:
+    """What says too little, to what stands before it."""
+    if content_words(rest):
+        found[-1:] = [f"{found[-1]} {rest}" if found else rest]
 
 
 def names_in(text: str) -> list[str]:

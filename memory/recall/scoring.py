@@ -65,7 +65,7 @@ class Scores:
         self.is_near: Array = ~np.isnan(self.cosines)
         self.legs = [seen.legs.get(fact.id, _NONE) for fact in seen.facts]
         self.named: Array = np.array([Leg.ENTITY in legs for legs in self.legs], bool)
-        self.cover: Array = self._cover()
+        self.cover, self.cover_of_all = self._cover()
         self.parts: dict[Part, Array] = dict(self._parts())
         self.relevance: Array = sum(self.parts.values(), np.zeros(len(seen.facts)))
         self.decay: Array = decay([fact.last_confirmed_at for fact in seen.facts], now, limits)
@@ -92,18 +92,20 @@ class Scores:
             follows=bool(self.follows[place]),
         )
 
-    def _cover(self) -> Array:
+    def _cover(self) -> tuple[Array, Array]:
+        """By the reading of the message that a fact covers most of, and of all of it."""
         seen = self.seen
         if seen.sheets is None or seen.postings is None:
-            return np.zeros(len(seen.facts))
-        return seen.sheets.shares(seen.postings.said(self.limits.prior))
+            return np.zeros(len(seen.facts)), np.zeros(len(seen.facts))
+        covers = [seen.sheets.shares(said) for said in seen.postings.said(self.limits.prior)]
+        return np.maximum.reduce(covers), covers[0]
 
     def _parts(self) -> Iterator[tuple[Part, Array]]:
         seen, limits = self.seen, self.limits
         yield Part.MEANING, limits.meaning * np.where(self.is_near, self.cosines, 0.0)
         if seen.sheets is not None and seen.postings is not None:
             asked, average = seen.postings.asked(limits.prior), seen.postings.average
-            yield Part.WORDS, limits.words * seen.sheets.scores(asked, average)
+            yield Part.WORDS, limits.words * seen.sheets.met(asked, average)
             yield Part.LENGTH, limits.length * np.log1p(seen.sheets.sizes)
             if seen.asks_when:
                 yield Part.WHEN, limits.when * seen.sheets.dates
@@ -119,8 +121,11 @@ class Scores:
 
     def _opens(self) -> Array:
         limits, opened = self.limits, self.seen.opened
-        by_words = (self.cover >= limits.opens_cover) & (self.cosines >= limits.opens_cover_cosine)
-        opens = (self.cosines >= limits.opens_cosine) | by_words
+        of_all = (self.cover_of_all >= limits.opens_cover) & (
+            self.cosines >= limits.opens_cover_cosine
+        )
+        of_topic = (self.cover >= limits.opens_cover) & (self.cosines >= limits.opens_topic_cosine)
+        opens = (self.cosines >= limits.opens_cosine) | of_all | of_topic
         if limits.name:
             opens |= self.named
         if opened:

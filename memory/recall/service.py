@@ -1,21 +1,17 @@
 """Recall: from a message to the block of memory for the assistant's next turn. Only reads."""
 
-import logging
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from itertools import islice
-from typing import Any, NamedTuple
-from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
-from django.db import DatabaseError
 from django.utils import timezone
 
 from agents.gate import DISABLED, allowed
-from agents.models import Agent, OwnerSettings
+from agents.models import Agent
 from conversations.models import Conversation
 from memory import tokens
 from memory.cases.relevance import Relevant
@@ -24,33 +20,12 @@ from memory.recall import ahead, block, cases, excerpts, legs
 from memory.recall.ahead import NOTHING_AHEAD, Ahead
 from memory.recall.as_of import at, end_of
 from memory.recall.finding import Seen, look_up
+from memory.recall.first import look
 from memory.recall.legs import Reader
 from memory.recall.query import read
-from memory.recall.statements import ask
 from memory.recall.trace import Candidate, LegReport, NearMiss, Trace, Why
 from memory.recall.tuning import tuning
 from memory.search.automatic import Excerpt
-from memory.vocabulary import State
-
-log = logging.getLogger(__name__)
-
-# As text: the ORM takes ten times as long to make it as Postgres to answer it.
-_SETTINGS = """
-    SELECT memory_enabled, time_zone, recall_budget, EXISTS (
-        SELECT FROM memory_case WHERE owner_id = %(owner)s AND state = %(active)s),
-        EXISTS (
-            SELECT FROM memory_rule WHERE owner_id = %(owner)s
-            AND superseded_by_id IS NULL AND retired_at IS NULL AND enabled),
-        ARRAY[{hints}]::boolean[]
-    FROM agents_ownersettings WHERE owner_id = %(owner)s
-"""
-
-
-# Where a table that it looks into is broken: what is in there fails alone then, and says so.
-_SETTINGS_ALONE = """
-    SELECT memory_enabled, time_zone, recall_budget, true, true, ARRAY[]::boolean[]
-    FROM agents_ownersettings WHERE owner_id = %(owner)s
-"""
 
 
 @dataclass(frozen=True)
@@ -116,7 +91,7 @@ def recall(
     # What it means does not depend on the owner's clock.
     asked = read(message, tuple(recent), now or timezone.now())
     thinking = None if settings.MEMORY_MODE == DISABLED else legs.think(asked)
-    owner = _settings(agent.owner_id, conversation)
+    owner, first = look(agent, asked, conversation)
     now = (now or timezone.now()).astimezone(ZoneInfo(owner.zone))
     then = None if as_of is None else end_of(as_of, now)
     if not allowed(settings.MEMORY_MODE, owner.choice):
@@ -124,7 +99,7 @@ def recall(
             thinking.cancel()
         return Recall("", 0, (), Trace(empty_because=Why.MEMORY_OFF))
     query = read(message, tuple(recent), then or now)
-    reader = Reader(agent, query, tuning(), thinking=thinking)
+    reader = Reader(agent, query, tuning(), thinking=thinking, first=first)
     if then is not None:
         reader = at(reader, then, withdrawn=withdrawn)
         conversation = None
@@ -148,35 +123,6 @@ def recall(
     clock.step("block")
     told = _told(reader, (*reports, *report, *looked), seen, beside, packed, clock, then)
     return _behind(before, told)
-
-
-class _Owner(NamedTuple):
-    """Of the owner's settings, and whether they have cases, rules, and what each hint speaks of."""
-
-    choice: bool | None
-    zone: str
-    budget: int | None
-    has_cases: bool
-    any_rules: bool
-    any_hints: Sequence[bool]
-
-
-def _settings(owner: UUID, conversation: Conversation | None) -> _Owner:
-    asked = _SETTINGS.replace("{hints}", ", ".join(hint.exists for hint in ahead.hints))
-    values: dict[str, Any] = {
-        "owner": owner,
-        "active": State.ACTIVE.value,
-        "conversation": conversation and conversation.pk,
-    }
-    try:
-        with legs.apart():
-            rows = ask(asked, values)
-    except DatabaseError as error:
-        log.warning("recall asks for settings alone: %s", type(error).__name__)
-        rows = ask(_SETTINGS_ALONE, {"owner": owner})
-    if not rows:
-        raise OwnerSettings.DoesNotExist
-    return _Owner(*rows[0])
 
 
 def _behind(before: Ahead, told: Recall) -> Recall:

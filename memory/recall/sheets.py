@@ -68,8 +68,8 @@ class Sheets:
             np.maximum.at(times, (of_word, of_fact), found["tf"].astype(float))
             said = found["stated"]
             stated[of_word[said], of_fact[said]] = True
-        sizes = (found[name][first].astype(float) for name in ("length", "words"))
-        return cls(ids, times, stated, *sizes, np.zeros(len(ids)))
+        lengths, sizes = (found[name][first].astype(float) for name in ("length", "words"))
+        return cls(ids, times, stated, lengths, sizes, np.zeros(len(ids)))
 
     @classmethod
     def of(
@@ -86,8 +86,9 @@ class Sheets:
     @classmethod
     def _empty(cls, ids: Sequence[bytes], words: int) -> "Sheets":
         shape = words, len(ids)
-        sizes = np.zeros((3, len(ids)))
-        return cls(np.array(ids, "S16"), np.zeros(shape), np.zeros(shape, bool), *sizes)
+        lengths, sizes, dates = np.zeros((3, len(ids)))
+        times, stated = np.zeros(shape), np.zeros(shape, bool)
+        return cls(np.array(ids, "S16"), times, stated, lengths, sizes, dates)
 
     def of_facts(self, facts: Mapping[UUID, Every]) -> "Sheets":
         """Of those facts, in their order, whether they have any of the words or none. Own ids have
@@ -134,16 +135,20 @@ class Sheets:
         counted: list[int] = np.count_nonzero(self.times, axis=1).tolist()
         return counted
 
-    def best(self, asked: Asked, average: float, rows: int) -> list[tuple[int, float]]:
+    def best(self, readings: Iterable[Asked], average: float, rows: int) -> list[tuple[int, float]]:
         """Places and scores of those that meet most of what was asked; equals by id."""
-        scores = self.scores(asked, average)
+        scores = self.met(readings, average)
         places = np.argsort(-scores, kind="stable")[:rows]
         return list(zip(places.tolist(), scores[places].tolist(), strict=True))
 
+    def met(self, readings: Iterable[Asked], average: float) -> Any:
+        """How much of it each meets, by the reading that it meets most of."""
+        return np.maximum.reduce([self.scores(asked, average) for asked in readings])
+
     def scores(self, asked: Asked, average: float) -> Any:
         scores = np.zeros(len(self))
-        for word, times in enumerate(self.times):
-            scores += asked.rarities[word] * saturation(times, self.lengths, average)
+        for word, rarity in asked.rarities.items():
+            scores += rarity * saturation(self.times[word], self.lengths, average)
         return scores / asked.whole
 
     def shares(self, said: Asked) -> Any:

@@ -1,14 +1,16 @@
 """The statements that every recall makes. The server keeps them planned, because to plan one takes
-about as long as to run it, and answers in binary, which takes less time to read."""
+about as long as to run it, and answers in binary, which takes less time to read. What can be asked
+at once is asked in one: to send one and read its answer costs more than most of the answers do."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 from weakref import WeakSet
 
 import numpy as np
 import psycopg
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, connection, transaction
 from psycopg.adapt import Dumper
 from psycopg.pq import Format
 
@@ -17,6 +19,7 @@ _KEPT_AFTER = 2
 # What the server says where an answer would have other columns than a kept statement's, since a
 # migration; and where it keeps the statement no more.
 _STALE = {"0A000", "26000"}
+_TOGETHER = "SELECT * FROM {}"
 _ready: "WeakSet[psycopg.Connection[Any]]" = WeakSet()
 
 
@@ -33,6 +36,37 @@ class _PointDumper(Dumper):
 
     def dump(self, obj: Point) -> bytes:
         return obj.packed
+
+
+class OneRow(NamedTuple):
+    """A statement that answers in one row of so many columns, or in none."""
+
+    sql: str
+    columns: int
+    values: Mapping[str, Any]
+
+
+@contextmanager
+def apart() -> Iterator[None]:
+    """A failed statement must not take the caller's transaction with it. Where there is none, each
+    statement is one of its own, and a savepoint would only cost two more."""
+    if not connection.in_atomic_block:
+        yield
+        return
+    with transaction.atomic():
+        yield
+
+
+def ask_together(statements: Sequence[OneRow]) -> list[Sequence[Any]]:
+    """The row of each; nothing where one of them has none. A value of one name is the same in all
+    of them."""
+    parts = (f"({one.sql}) AS part{number}" for number, one in enumerate(statements))
+    values = {name: value for one in statements for name, value in one.values.items()}
+    rows = ask(_TOGETHER.format(" CROSS JOIN ".join(parts)), values)
+    if not rows:
+        return []
+    columns = iter(rows[0])
+    return [tuple(islice(columns, one.columns)) for one in statements]
 
 
 def ask(statement: str, values: Mapping[str, Any]) -> list[Any]:

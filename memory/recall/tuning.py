@@ -45,6 +45,8 @@ class Tuning:
     opens_cosine: float = 0.45
     opens_cover: float = 0.30
     opens_cover_cosine: float = 0.20
+    # Where that share is of one of several topics, each of which is one more chance to be wrong.
+    opens_topic_cosine: float = 0.40
     follows_cosine: float = 0.30
     follows_cover: float = 0.15
     follows_cover_cosine: float = 0.10

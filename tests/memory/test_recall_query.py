@@ -144,3 +144,58 @@ def test_a_message_with_words_of_its_own_does_not() -> None:
 def test_a_mixture_of_sayings_is_read_quickly() -> None:
     assert not asked("好" * 999 + "狗").is_small_talk
     assert not asked("good job " * 200 + "dog").is_small_talk
+
+
+PASTED = (
+    "Traceback (most recent call last): the deploy script stopped.\n"
+    "Server alpha answered with status 502 after thirty seconds.\n"
+    "Retrying the upload of build artefacts to the mirror failed twice.\n"
+    "Disk usage of the volume reached ninety eight percent overnight.\n"
+    "Nothing else was written into the journal by the service.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("message", "topics"),
+    [
+        ("Which restaurant near the harbour did my sister recommend for the birthday dinner?", ()),
+        ("I had soup. What should I cook?", ()),
+        (
+            "My sister Anna visits on Friday evening with her two children."
+            " What should I cook? Also remind me of the plumber's new telephone number.",
+            (
+                "My sister Anna visits on Friday evening with her two children.",
+                "What should I cook?",
+                "Also remind me of the plumber's new telephone number.",
+            ),
+        ),
+        (
+            "Hi Dr. Smith! The boat needs a new engine before the summer trip. Any ideas?",
+            (
+                "Hi Dr. Smith! The boat needs a new engine before the summer trip.",
+                "Any ideas?",
+            ),
+        ),
+        (
+            "昨天我在图尔库买了新车。我妹妹住在哪里？",
+            ("昨天我在图尔库买了新车。", "我妹妹住在哪里？"),
+        ),
+    ],
+)
+def test_a_long_message_is_read_sentence_by_sentence(message: str, topics: tuple[str, ...]) -> None:
+    query = asked(message)
+    assert query.topics == topics
+    assert query.readings == (topics or (message,))
+
+
+def test_of_what_was_pasted_the_ends_are_read() -> None:
+    query = asked(f"{PASTED}\nWhere do I live?")
+    assert query.topics[0].startswith("Traceback")
+    assert query.topics[-1] == "Where do I live?"
+    assert len(query.topics) == 4
+    assert "alpha" not in query.text
+
+
+def test_a_name_behind_what_was_pasted_is_looked_for() -> None:
+    query = asked("word " * 350 + "\n\nWhat does Annika like?")
+    assert "annika" in query.names
