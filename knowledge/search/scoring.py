@@ -16,7 +16,7 @@ LEAST_WORDS, LEAST_SHARE = 2, 0.15
 TELLING_SHARE = 0.5
 # How much a passage's cosine and its words weigh, and what of the question its title and headings
 # have: few words, chosen to tell what it is about.
-MEANING, WORDS, HEADINGS = 1.0, 0.5, 0.3
+MEANING, WORDS, HEADINGS = 1.0, 0.5, 0.1
 K1, B = 1.2, 0.75
 # What raises or lowers a score, and never decides whether a passage is found.
 CLOSE, OUTCOME, WEB = 1.5, 0.8, 0.6
