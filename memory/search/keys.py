@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from uuid import UUID
 
 from agents.models import Agent
@@ -31,21 +32,30 @@ class Keys:
     def lifts(self) -> dict[UUID, float]:
         """By message: how well the best fact that cites it agrees."""
         lifts: dict[UUID, float] = {}
-        for candidate in self.candidates:
-            lift = _agreement(candidate)
+        for candidate, lift in zip(self.candidates, self._agreements, strict=True):
             for message in self.cited.get(candidate.fact.pk, ()):
                 lifts[message] = max(lift, lifts.get(message, 0.0))
         return lifts
 
     @property
     def leading(self) -> set[UUID]:
-        best = sorted(self.candidates, key=_agreement, reverse=True)[:LEADING]
-        return {message for one in best for message in self.cited.get(one.fact.pk, ())}
+        agreements, candidates = self._agreements, self.candidates
+        best = sorted(range(len(candidates)), key=agreements.__getitem__, reverse=True)[:LEADING]
+        return {m for place in best for m in self.cited.get(candidates[place].fact.pk, ())}
 
     @property
     def facts(self) -> list[Fact]:
         """Those that bear on the question."""
         return [one.fact for one in self.candidates if one.follows]
+
+    @cached_property
+    def _agreements(self) -> list[float]:
+        """Of the candidates: meaning, and the share of the words that they meet."""
+        whole = tuning().words or 1.0
+        return [
+            _MEANING * (one.cosine or 0.0) + _WORDS * one.parts.get(Part.WORDS, 0.0) / whole
+            for one in self.candidates
+        ]
 
 
 def find(
@@ -67,8 +77,3 @@ def of(agent: Agent, candidates: Sequence[Candidate]) -> Keys:
     for fact, message in pairs:
         cited[fact].add(message)
     return Keys(candidates, dict(cited))
-
-
-def _agreement(candidate: Candidate) -> float:
-    met = candidate.parts.get(Part.WORDS, 0.0) / (tuning().words or 1.0)
-    return _MEANING * (candidate.cosine or 0.0) + _WORDS * met

@@ -46,7 +46,7 @@ def marked(
                 for fact in newest
                 if fact.observed_at > passage.said_at
                 and passage.message_id not in cited.get(fact.pk, ())
-                and len((own & of_facts[fact.pk]) - NAMES_OF_THE_OWNER) >= SHARED
+                and len(own & of_facts[fact.pk]) >= SHARED
             ),
             None,
         )
@@ -61,8 +61,11 @@ def _stems(passages: Sequence[Passage], facts: Sequence[Fact]) -> tuple[Stems, S
     texts = [(passage.language, passage.text) for passage in passages]
     texts += [(languages.get(fact.pk, "simple"), fact.statement) for fact in facts]
     stems = content_stems(texts)
-    of_facts = zip((fact.pk for fact in facts), stems[len(passages) :], strict=True)
-    return dict(zip((one.pk for one in passages), stems, strict=False)), dict(of_facts)
+    of_facts = {
+        fact.pk: said - NAMES_OF_THE_OWNER
+        for fact, said in zip(facts, stems[len(passages) :], strict=True)
+    }
+    return dict(zip((one.pk for one in passages), stems, strict=False)), of_facts
 
 
 def _marks(passage: Passage, by: Fact | None) -> list[Mark]:
