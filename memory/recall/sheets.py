@@ -3,7 +3,6 @@ one."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -125,21 +124,28 @@ class Sheets:
         return len(self.ids)
 
     def all(self) -> dict[UUID, Sheet]:
-        return {self.id(place): self.sheet(place) for place in range(len(self))}
+        ids = self.ids_of(slice(None))
+        return {key: self.sheet(place) for place, key in enumerate(ids)}
 
-    def id(self, place: int) -> UUID:
-        return UUID(bytes=self._keys[place])
+    def ids_of(self, places: Any) -> list[UUID]:
+        raw = self.ids[places].tobytes()
+        return [UUID(bytes=raw[start : start + 16]) for start in range(0, len(raw), 16)]
+
+    def have(self, places: Any) -> list[list[bool]]:
+        """A row a fact, which says of each word whether the fact has it."""
+        rows: list[list[bool]] = (self.times[:, places] > 0).T.tolist()
+        return rows
 
     def counts(self) -> list[int]:
         """How many facts have each word."""
         counted: list[int] = np.count_nonzero(self.times, axis=1).tolist()
         return counted
 
-    def best(self, readings: Iterable[Asked], average: float, rows: int) -> list[tuple[int, float]]:
+    def best(self, readings: Iterable[Asked], average: float, rows: int) -> tuple[Any, list[float]]:
         """Places and scores of those that meet most of what was asked; equals by id."""
         scores = self.met(readings, average)
         places = np.argsort(-scores, kind="stable")[:rows]
-        return list(zip(places.tolist(), scores[places].tolist(), strict=True))
+        return places, scores[places].tolist()
 
     def met(self, readings: Iterable[Asked], average: float) -> Any:
         """How much of it each meets, by the reading that it meets most of."""
@@ -158,10 +164,6 @@ class Sheets:
             shares += rarity * self.stated[word]
         return shares / said.whole
 
-    def words_of(self, place: int) -> list[int]:
-        numbers: list[int] = np.flatnonzero(self.times[:, place]).tolist()
-        return numbers
-
     def sheet(self, place: int) -> Sheet:
         times, stated = self.times[:, place].tolist(), self.stated[:, place].tolist()
         return Sheet(
@@ -171,8 +173,3 @@ class Sheets:
             {word for word, is_stated in enumerate(stated) if is_stated},
             float(self.dates[place]),
         )
-
-    @cached_property
-    def _keys(self) -> Sequence[bytes]:
-        raw = self.ids.tobytes()
-        return [raw[start : start + 16] for start in range(0, len(raw), 16)]

@@ -149,15 +149,15 @@ class Postings:
 
     def best(self, prior: int, rows: int) -> list[tuple[UUID, float, tuple[str, ...]]]:
         """The facts that have most of what was asked, with the words met."""
-        best = self.sheets.best(self.asked(prior), self.average, rows)
+        places, scores = self.sheets.best(self.asked(prior), self.average, rows)
         texts = [word.text for word in self.words]
+        met = (
+            [text for text, has in zip(texts, row, strict=True) if has]
+            for row in self.sheets.have(places)
+        )
+        ids = self.sheets.ids_of(places)
         return [
-            (
-                self.sheets.id(place),
-                score,
-                tuple(texts[number] for number in self.sheets.words_of(place)),
-            )
-            for place, score in best
+            (key, score, tuple(words)) for key, score, words in zip(ids, scores, met, strict=True)
         ]
 
 

@@ -45,7 +45,8 @@ def test_the_lexeme_that_a_fact_has_most_counts() -> None:
 def test_no_fact_has_any_word() -> None:
     found = Sheets.unpacked([], words=2)
     assert (found.all(), found.counts()) == ({}, [0, 0])
-    assert found.best([Asked({0: 1.0, 1: 2.0})], AVERAGE, 5) == []
+    places, scores = found.best([Asked({0: 1.0, 1: 2.0})], AVERAGE, 5)
+    assert (found.ids_of(places), scores) == ([], [])
     assert found.of_facts({ROUND: Every(0.0, 3.0, 2)}).sheet(0) == Sheet(3, 2)
     assert len(found.of_facts({})) == 0
 
@@ -65,8 +66,8 @@ def test_the_best_are_those_that_each_sheet_by_itself_scores_best() -> None:
     scores = {key: asked.score(one.times, one.length, AVERAGE) for key, one in sheets.items()}
     wanted = sorted(scores, key=lambda key: (-scores[key], key.int))[:50]
     table = Sheets.of(sheets, words=6)
-    best = table.best([asked], AVERAGE, 50)
+    places, best = table.best([asked], AVERAGE, 50)
     # Words are added up in their order, whatever order a sheet has them in: equal but for rounding.
-    assert [round(score, 9) for _, score in best] == [round(scores[key], 9) for key in wanted]
-    assert [table.id(place) for place, _ in best[:2]] == [UUID(int=1), UUID(int=2)]
+    assert [round(score, 9) for score in best] == [round(scores[key], 9) for key in wanted]
+    assert table.ids_of(places[:2]) == [UUID(int=1), UUID(int=2)]
     assert table.all() == sheets
