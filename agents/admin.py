@@ -16,11 +16,15 @@ from agents.models import (
     AuditEvent,
     CallCount,
     OwnerSettings,
+    PasswordTries,
     SignInToken,
     StoredReply,
     TextAccess,
     User,
 )
+from agents.password_forms import AdminPasswordForm
+
+admin.site.login_form = AdminPasswordForm
 
 
 @admin.register(User)
@@ -128,6 +132,16 @@ class SignInTokenAdmin(ReadOnlyAdmin[SignInToken]):
     list_filter = (("used_at", admin.EmptyFieldListFilter),)
     search_fields = ("user__username",)
     fields = ("user", "expires_at", "used_at")
+
+
+@admin.register(PasswordTries)
+class PasswordTriesAdmin(ReadOnlyAdmin[PasswordTries]):
+    owner_field = ""
+    holds_text = False
+    ordering = ("-since",)
+    id_fields = ()
+    list_display = ("digest", "tries", "since")
+    search_fields = ("digest",)
 
 
 @admin.register(AuditEvent)

@@ -259,6 +259,24 @@ class SignInToken(models.Model):
         return f"sign-in link of {self.user_id}"
 
 
+class PasswordTries(models.Model):
+    """How many passwords were tried for a name since a moment (tries.py).
+
+    The table is unlogged: after a crash of the database everybody starts anew.
+    """
+
+    digest = models.CharField(max_length=64, primary_key=True)
+    # Seconds since 1970.
+    since = models.BigIntegerField()
+    tries = models.PositiveIntegerField()
+
+    class Meta:
+        verbose_name_plural = "password tries"
+
+    def __str__(self) -> str:
+        return f"{self.tries} since {self.since}"
+
+
 class AuditEvent(models.Model):
     """One change of one row: who, when, why, before and after. Append-only.
 

@@ -103,6 +103,11 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
 ]
+# The first only counts.
+AUTHENTICATION_BACKENDS = [
+    "agents.tries.Counted",
+    "django.contrib.auth.backends.ModelBackend",
+]
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "/review/"
 LOGOUT_REDIRECT_URL = "login"
