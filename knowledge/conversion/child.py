@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from knowledge.conversion import allowance, images
-from knowledge.conversion.shape import Unreadable
+from knowledge.conversion.shape import NESTED, Unreadable
 from knowledge.conversion.sight import Sight
 
 # Of a file that it writes.
@@ -36,8 +36,10 @@ def main(original: str, folder: str, memory: str, seconds: str, sees: str = "") 
         result = {"failure": code, "detail": "" if code != fault.code else str(fault)}
     except ImportError as fault:
         result = _lacking(fault)
-    except (MemoryError, RecursionError):
+    except MemoryError:
         result = {"failure": "too_heavy", "detail": ""}
+    except RecursionError:
+        result = {"failure": "hostile", "detail": NESTED}
     except Exception as fault:
         # Libraries say of memory that they did not get whatever comes to their minds.
         code = "too_heavy" if _is_full(int(memory)) else "damaged"

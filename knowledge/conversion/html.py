@@ -20,7 +20,10 @@ _DROPPED = (
     "canvas", "audio", "video", "form input", "textarea", "select", "link", "meta", "head base",
     "img[width='0']", "img[width='1']", "img[height='0']", "img[height='1']",
 )  # fmt: skip
-_IMAGE = re.compile(r"!\[(?P<alt>[^\]]*)\]\((?P<src>[^)\s]*)(?:\s+\"[^\"]*\")?\)")
+# Neither part reaches over the beginning of another one, so that no line takes long.
+_IMAGE = re.compile(
+    r"!\[(?P<alt>[^\[\]]*)\]\((?P<src>[^)\s!]*(?:!(?!\[)[^)\s!]*)*)(?:\s+\"[^\"]*\")?\)"
+)
 _DATA = re.compile(r"data:image/[\w.+-]+;base64,(?P<data>.*)", re.S | re.I)
 # Alternative texts that say nothing.
 _EMPTY_ALT = re.compile(

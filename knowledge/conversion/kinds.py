@@ -5,6 +5,7 @@ import zipfile
 from enum import StrEnum
 from pathlib import Path
 
+from knowledge.conversion import encodings
 from knowledge.conversion.shape import DAMAGED, PROTECTED, Unreadable
 
 
@@ -44,7 +45,6 @@ _MAIN_PARTS = {
     "ppt/presentation.xml": Kind.PPTX,
     "xl/workbook.xml": Kind.XLSX,
 }
-_UNICODE = (b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")
 _HTML = re.compile(
     rb"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.I | re.S
 )
@@ -85,9 +85,10 @@ def _is_pdf(head: bytes) -> bool:
 
 
 def _kind_of_text(head: bytes) -> Kind:
-    if (not head.startswith(_UNICODE) and b"\x00" in head) or head.startswith(b"{\\rtf"):
+    if not encodings.is_text(head) or head.startswith(b"{\\rtf"):
         raise Unreadable("unsupported", f"This kind of file can't be read. {READABLE}")
-    if _HTML.match(head.removeprefix(b"\xef\xbb\xbf")):
+    head = encodings.narrowed(head)
+    if _HTML.match(head):
         return Kind.HTML
     top = head.lstrip().split(b"\n\n")[0].split(b"\r\n\r\n")[0].splitlines()
     headers = {found[1].lower() for line in top if (found := _HEADER.match(line))}

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from knowledge.conversion import book, html, images, mail, office, pdf, text
+from knowledge.conversion import book, encodings, html, images, mail, office, pdf, text
 from knowledge.conversion.kinds import IMAGES, Kind, kind_of
 from knowledge.conversion.shape import Read, Tell, Unreadable
 from knowledge.conversion.withheld import without_secrets
@@ -14,7 +14,9 @@ WITHHELD = "Passwords, keys and the like were taken out of the text; the origina
 
 
 def _read_page(path: Path, tell: Tell) -> Read:
-    return html.read(path.read_bytes())
+    content = path.read_bytes()
+    wide = bool(encodings.marked_or_wide(content))
+    return html.read(encodings.narrowed(content), charset="utf-8" if wide else "")
 
 
 READERS: dict[Kind, Callable[[Path, Tell], Read]] = {

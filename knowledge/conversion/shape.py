@@ -17,6 +17,10 @@ class Unreadable(Exception):
 
 DAMAGED = "The file is damaged, or not of the kind that it seems to be. Export or save it anew."
 HIDDEN = "Text that can't be seen (off the page, too small, without colour) was left out."
+NESTED = (
+    "Tables, lists or the like stand within each other in it deeper than can be read. Save it anew"
+    " without them, or add its text."
+)
 PROTECTED = "The file is protected with a password. Save it without one and add it again."
 
 

@@ -3,11 +3,10 @@
 from pathlib import Path
 
 from knowledge import marks
+from knowledge.conversion.encodings import decoded
 from knowledge.conversion.html import with_images
 from knowledge.conversion.images import Reader
 from knowledge.conversion.shape import Read, Tell, Unreadable
-
-_GUESSABLE = 100  # bytes
 
 
 def read(path: Path, tell: Tell) -> Read:
@@ -16,27 +15,6 @@ def read(path: Path, tell: Tell) -> Read:
         raise Unreadable("empty", "There is no text in the file.")
     reader = Reader()
     return Read(_with_images(text, reader), title=_heading(text), notes=reader.notes)
-
-
-def decoded(content: bytes) -> str:
-    for encoding, mark in (
-        ("utf-8-sig", b"\xef\xbb\xbf"), ("utf-16", b"\xff\xfe"), ("utf-16", b"\xfe\xff"),
-    ):  # fmt: skip
-        if content.startswith(mark):
-            return content.decode(encoding, errors="replace")
-    try:
-        return content.decode()
-    except UnicodeDecodeError:
-        return _guessed(content)
-
-
-def _guessed(content: bytes) -> str:
-    """Of a few words nothing can be guessed but that they are Western."""
-    from charset_normalizer import from_bytes
-
-    best = from_bytes(content[:200_000]).best() if len(content) >= _GUESSABLE else None
-    encoding = best.encoding if best else "cp1252"
-    return content.decode(encoding, errors="replace")
 
 
 def _with_images(text: str, reader: Reader) -> str:

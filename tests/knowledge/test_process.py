@@ -77,6 +77,23 @@ def test_too_much_memory(tmp_path: Path, settings: Settings) -> None:
     assert "memory" in str(refusal.value)
 
 
+def test_what_is_nested_too_deep_is_not_told_to_take_memory(tmp_path: Path) -> None:
+    cell, ends = "<w:tbl><w:tr><w:tc>", "</w:tc></w:tr></w:tbl>"
+    content = files.docx(cell * 300 + files.paragraph("deep") + ends * 300)
+    with pytest.raises(Unreadable, match="deeper than can be read") as refusal:
+        convert(files.kept(tmp_path, content), tell=silent)
+    assert refusal.value.code == "hostile"
+    assert "memory" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("begins", ["![", "![]("])
+def test_beginnings_of_images_take_no_time(tmp_path: Path, settings: Settings, begins: str) -> None:
+    """What they took grew with the square of their number: minutes for these."""
+    settings.KNOWLEDGE_SECONDS = 60
+    found = convert(files.kept(tmp_path, begins.encode() * 150_000), tell=silent)
+    assert found.markdown == begins * 150_000
+
+
 def test_too_much_time(endless: Path, settings: Settings) -> None:
     settings.KNOWLEDGE_SECONDS = 2
     with pytest.raises(Unreadable, match=r"more than 0\.0333333 minutes") as refusal:
