@@ -107,7 +107,7 @@ class Row:
     fact: Fact
     note: str
     found_by: list[tuple[str, Standing]]
-    parts: list[float | None]
+    parts: list[tuple[str, float | None]]
     candidate: Candidate | None
 
 
@@ -151,7 +151,10 @@ def _row(fact: Fact, found: Candidate | None, note: str) -> Row:
         fact=fact,
         note=note,
         found_by=_named(found.legs) if found else [],
-        parts=[found.parts.get(part) if found else None for part in PART_NAMES],
+        parts=[
+            (heading, found.parts.get(part) if found else None)
+            for part, heading in PART_NAMES.items()
+        ],
         candidate=found,
     )
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from agents.audit import Actor, acting
 from agents.models import AuditEvent, User
@@ -46,7 +46,9 @@ def import_of(owner: User, name: str) -> Import | None:
 
 
 def imports_of(owner: User) -> QuerySet[Import]:
-    return Import.objects.filter(owner=owner).order_by("-started_at")
+    """Of memories and of rules; what an import of conversations brought, a purge takes."""
+    of_conversations = Q(counts__has_key="conversations") | Q(finished_at=None)
+    return Import.objects.filter(owner=owner).exclude(of_conversations).order_by("-started_at")
 
 
 def look_at(imported: Import) -> Rollback:

@@ -1,5 +1,6 @@
 """manage.py export_memories and import_memories: what they say, and their exit codes."""
 
+import json
 import stat
 from io import StringIO
 from pathlib import Path
@@ -10,6 +11,7 @@ from django.core.management import CommandError, call_command
 
 from agents.audit import person
 from agents.models import AuditEvent, OwnerSettings, User
+from conversations.models import Import
 from memory import lifecycle
 from memory.models import Case, Fact
 from memory.transfer.rollback import imports_of
@@ -91,6 +93,21 @@ def test_an_import_is_taken_back_as_a_unit(store: Store, stranger: User, file: P
     assert "Took back: 0 facts" in run(*rollback, "alice", "--yes")[1]
     # It is no rejection: the list may come again.
     assert "2 facts" in run("import_memories", file, "--owner", "alice")[1]
+
+
+def test_the_list_holds_no_imports_of_conversations(store: Store, tmp_path: Path) -> None:
+    said = {"id": "m", "role": "user", "content": "Hello.", "sent_at": "2026-03-02T09:00:00+02:00"}
+    talk, memories = tmp_path / "talk.jsonl", tmp_path / "memories.txt"
+    talk.write_text(json.dumps({"id": "c", "messages": [said]}))
+    memories.write_text("- Likes rye.")
+    run("import_conversations", talk, "--owner", store.owner.username)
+    run("import_memories", memories, "--owner", store.owner.username)
+    listed = run("import_memories", "--list", "--owner", store.owner.username)[1]
+    assert "memories.txt (for review)" in listed
+    assert "talk.jsonl" not in listed
+    brought = Import.objects.get(owner=store.owner, file_name="talk.jsonl")
+    with pytest.raises(CommandError, match=f"purge --import {brought.pk}"):
+        run("import_memories", "--rollback", brought.pk, "--owner", store.owner.username)
 
 
 def test_a_store_that_was_let_in_is_taken_back_too(

@@ -40,7 +40,9 @@ that is your word, as the person who runs this server, for every fact in it.
         what = parser.add_mutually_exclusive_group(required=True)
         what.add_argument("file", type=Path, nargs="?", help="what to bring in")
         what.add_argument("--rollback", metavar="IMPORT", help="take an import back, by its id")
-        what.add_argument("--list", action="store_true", help="the imports so far, newest first")
+        what.add_argument(
+            "--list", action="store_true", help="imports of memories so far, newest first"
+        )
         parser.add_argument("--owner", help="username; the only account if there is just one")
         parser.add_argument(
             "--agent", metavar="SLUG", help="whose memories a list holds; the default agent's"
@@ -115,6 +117,11 @@ that is your word, as the person who runs this server, for every fact in it.
         imported = rollback.import_of(owner, name)
         if imported is None:
             raise CommandError(f"{owner.username} has no import {name!r}; --list shows them.")
+        if not rollback.imports_of(owner).filter(pk=imported.pk).exists():
+            raise CommandError(
+                "That is an import of conversations. To take out what it brought: "
+                f"manage.py purge --import {imported.pk}"
+            )
         if not sure:
             self._tell_rollback(rollback.look_at(imported), "Would take back")
             self.stdout.write("Nothing was done. Add --yes to do it.")
