@@ -77,13 +77,17 @@ def _line(line: str, reader: Reader) -> str:
     in_table = line.lstrip().startswith("|")
 
     def told(match: re.Match[str]) -> str:
-        caption = "" if _EMPTY_ALT.fullmatch(match["alt"]) else match["alt"].strip()
-        parts = [(marks.CAPTION, caption), *_seen(match["src"], reader)]
+        parts = [(marks.CAPTION, caption(match["alt"])), *_seen(match["src"], reader)]
         if in_table:
             return in_one_line(parts).replace("|", "/")
         return f"\n\n{marked(parts)}\n"
 
     return _IMAGE.sub(told, line)
+
+
+def caption(alt: str) -> str:
+    """An alternative text, where it says anything."""
+    return "" if _EMPTY_ALT.fullmatch(alt) else alt.strip()
 
 
 def _seen(source: str, reader: Reader) -> Parts:

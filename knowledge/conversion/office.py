@@ -1,23 +1,25 @@
-"""Word and PowerPoint by markitdown; Excel by openpyxl, a row at a time, each sheet a page."""
+"""Word by markitdown, PowerPoint slide by slide; Excel by openpyxl, a row at a time, each sheet a
+page."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 from knowledge import marks
-from knowledge.conversion import packs, unseen_office, unseen_sheets
+from knowledge.conversion import packs, slides, tables, unseen_office, unseen_sheets
 from knowledge.conversion.html import with_images
 from knowledge.conversion.images import Reader
 from knowledge.conversion.shape import DAMAGED, HIDDEN, Read, Tell, Unreadable
 
-_SLIDE = re.compile(r"^<!-- Slide number: (\d+) -->$\n?", re.M)
 T = TypeVar("T")
 HIDDEN_LINES = "Hidden rows and columns were left out."
 HIDDEN_SLIDES = "Hidden slides were left out."
-MOST_ROWS, MOST_COLUMNS = 100_000, 200
-LEFT_OUT_ROWS = f"Only the first {MOST_ROWS:,} rows and {MOST_COLUMNS} columns of a sheet are read."
+LEFT_OUT_ROWS = (
+    f"Only the first {tables.MOST_ROWS:,} rows and {tables.MOST_COLUMNS} columns of a sheet are"
+    " read."
+)
 
 
 def read_word(path: Path, tell: Tell) -> Read:
@@ -32,18 +34,13 @@ def read_word(path: Path, tell: Tell) -> Read:
 
 
 def read_slides(path: Path, tell: Tell) -> Read:
-    from markitdown.converters import PptxConverter
-
     packs.check(path, without_entities=True)
     reader = Reader()
     shown, put_away, hidden = _cleared(unseen_office.slides, path)
-    slides = _slides(marks.foreign(_converted(PptxConverter, shown)))
-    parts = []
-    for number, text in enumerate(slides, start=1):
-        parts.append(marks.page(number) + with_images(text, reader))
-        tell(number, len(slides))
+    with _damage(), shown:
+        parts = slides.pages(shown, reader, tell)
     notes = reader.notes + [HIDDEN_SLIDES] * put_away + [HIDDEN] * hidden
-    return _told("\n".join(parts), title=_core_title(path), pages=len(slides), notes=notes)
+    return _told("\n".join(parts), title=_core_title(path), pages=len(parts), notes=notes)
 
 
 def read_sheets(path: Path, tell: Tell) -> Read:
@@ -57,7 +54,7 @@ def read_sheets(path: Path, tell: Tell) -> Read:
         sheets = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
         for number, sheet in enumerate(sheets, start=1):
             unseen = unseen_sheets.of(sheet)
-            table, cut = _table(unseen.shown(sheet.iter_rows()))
+            table, cut = tables.of(unseen.shown(sheet.iter_rows()))
             told = {LEFT_OUT_ROWS: cut, HIDDEN_LINES: unseen.lines, HIDDEN: unseen.cells}
             notes |= {note: None for note, holds in told.items() if holds}
             name = " ".join(marks.foreign(str(sheet.title)).split())
@@ -87,50 +84,6 @@ def _damage() -> Iterator[None]:
         raise
     except Exception as error:  # they raise what they like
         raise Unreadable("damaged", DAMAGED) from error
-
-
-def _slides(markdown: str) -> list[str]:
-    """A slide that itself says such a mark does not count as another one."""
-    starts: list[re.Match[str]] = []
-    for match in _SLIDE.finditer(markdown):
-        if int(match[1]) == len(starts) + 1:
-            starts.append(match)
-    ends = [*(match.start() for match in starts[1:]), len(markdown)]
-    return [markdown[match.end() : end] for match, end in zip(starts, ends, strict=True)]
-
-
-def _table(rows: Iterable[list[Any]]) -> tuple[str, bool]:
-    """The rows with something in them as a table, and whether some were left out."""
-    lines: list[str] = []
-    width, cut = 0, False
-    for cells in _filled(rows):
-        if len(lines) > MOST_ROWS:
-            cut = True
-            break
-        cut = cut or len(cells) > MOST_COLUMNS
-        width = width or min(len(cells), MOST_COLUMNS)
-        cells = [*cells[:MOST_COLUMNS], *[""] * (width - len(cells))]
-        lines.append(f"| {' | '.join(cells)} |")
-        if len(lines) == 1:
-            lines.append(f"|{' --- |' * width}")
-    return "\n".join(lines), cut
-
-
-def _filled(rows: Iterable[list[Any]]) -> Iterator[list[str]]:
-    for row in rows:
-        cells = [_cell(value) for value in row]
-        while cells and not cells[-1]:
-            cells.pop()
-        if cells:
-            yield cells
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return " ".join(marks.foreign(str(value)).replace("|", "\\|").split())
 
 
 def _core_title(path: Path) -> str:
