@@ -32,7 +32,7 @@ Place = tuple[int, int, int]
 def index(claim: "Claim", markdown: str) -> None:
     """Raises Unreadable, Taken, MemoryOff."""
     claim.update(state=DocumentState.INDEXING, stage=Stage.SPLITTING)
-    pieces = split(markdown)
+    pieces = split(markdown, tick=claim.keep)
     if not pieces:
         raise Unreadable(Failure.EMPTY, "There is no text in it.")
     todo = [(n, piece) for n, piece in enumerate(pieces) if n not in _done(claim, pieces)]

@@ -4,8 +4,9 @@ that was killed is replaced when these are over, and whoever lost the token writ
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from time import monotonic
 from typing import Any
 from uuid import UUID
 
@@ -38,6 +39,7 @@ class Claim:
 
     document: Document
     token: UUID
+    renewed: float = field(default_factory=monotonic)
 
     @property
     def generation(self) -> int:
@@ -57,6 +59,12 @@ class Claim:
             raise Taken
         for name, value in changes.items():
             setattr(self.document, name, value)
+        self.renewed = monotonic()
+
+    def keep(self) -> None:
+        """Over work that takes long; to be called as often as one likes. Raises Taken."""
+        if monotonic() - self.renewed >= LEASE.total_seconds() / 6:
+            self.update()
 
     @contextmanager
     def writing(self) -> Iterator[None]:

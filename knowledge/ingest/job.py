@@ -101,9 +101,9 @@ def _convert(claim: Claim) -> DocumentText:
     claim.update(stage=Stage.CONVERTING)
     with NamedTemporaryFile(prefix=leftovers.ORIGINAL) as file:
         storage.write_original(claim.document, file)  # type: ignore[arg-type]
-        watch = _Watch(claim)
+        # One image may take long without a page being done.
         found = convert(
-            Path(file.name), tell=watch.tell, tick=watch.tick, see=pictures.describer(claim)
+            Path(file.name), tell=_Teller(claim), tick=claim.keep, see=pictures.describer(claim)
         )
     return _keep(claim, found)
 
@@ -143,23 +143,17 @@ def _replace(claim: Claim, original: storage.Spooled, file_name: str) -> None:
         claim.update(digest=original.digest, size=original.size, file_name=file_name)
 
 
-class _Watch:
-    """Tells how far the conversion is, and keeps the claim while it lasts."""
+class _Teller:
+    """Tells how far the conversion is."""
 
     def __init__(self, claim: Claim) -> None:
         self.claim = claim
-        self.told = self.renewed = monotonic()
+        self.told = monotonic()
 
-    def tell(self, done: int, of: int) -> None:
+    def __call__(self, done: int, of: int) -> None:
         if monotonic() - self.told >= _TOLD_EVERY:
             self.told = monotonic()
             self.claim.update(progress=done, progress_of=of)
-
-    def tick(self) -> None:
-        """One image may take long without a page being done. Raises Taken."""
-        if monotonic() - self.renewed >= claims.LEASE.total_seconds() / 6:
-            self.renewed = monotonic()
-            self.claim.update()
 
 
 def _keep(claim: Claim, found: Converted) -> DocumentText:

@@ -2,7 +2,7 @@
 before it. Pure."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
@@ -58,11 +58,12 @@ class Block:
     headings: tuple[str, ...]
 
 
-def blocks(markdown: str) -> list[Block]:
+def blocks(markdown: str, tick: Callable[[], None] = lambda: None) -> list[Block]:
     """Together they cover the whole text."""
     offsets = [0, *(match.end() for match in _LINE_END.finditer(markdown)), len(markdown)]
     found: list[Block] = []
     for line, block in _walk(_tokens(_blanked(markdown))):
+        tick()
         line = _first_line(markdown, offsets, min(line, len(offsets) - 1))
         start = offsets[line] if found else 0
         if not found or start > found[-1].start:
@@ -171,7 +172,7 @@ def plain(heading: str) -> str:
 
 
 def _without_markup(heading: str) -> str:
-    [inline] = _inline().parseInline(heading[: 4 * HEADING])
+    [inline] = _inline().parseInline(heading[: 2 * HEADING])
     return "".join(
         token.content if token.type in {"text", "code_inline"} else " "
         for token in inline.children or []

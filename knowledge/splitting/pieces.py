@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -32,9 +33,10 @@ class Piece:
     kind: str
 
 
-def split(markdown: str) -> list[Piece]:
-    """Pieces in order, at most 500 tokens each, that cover the text together."""
-    units = coalesced(_units(markdown))
+def split(markdown: str, *, tick: Callable[[], None] = lambda: None) -> list[Piece]:
+    """Pieces in order, at most 500 tokens each, that cover the text together. `tick` is called
+    every second or so, however long a line is."""
+    units = coalesced(_units(markdown, tick))
     places = _Places(markdown)
     found = []
     for first, own, last in packed(units):
@@ -48,23 +50,23 @@ def split(markdown: str) -> list[Piece]:
     return found
 
 
-def _units(markdown: str) -> list[Unit]:
+def _units(markdown: str, tick: Callable[[], None]) -> list[Unit]:
     found: list[Unit] = []
-    known = blocks(markdown)
+    known = blocks(markdown, tick)
     ends = [*(block.start for block in known[1:]), len(markdown)]
     for block, end in zip(known, ends, strict=True):
-        found += _of_block(markdown, block, end)
+        found += _of_block(markdown, block, end, tick)
     return found
 
 
-def _of_block(markdown: str, block: Block, end: int) -> list[Unit]:
+def _of_block(markdown: str, block: Block, end: int, tick: Callable[[], None]) -> list[Unit]:
     """Prose in sentences, as many as an overlap takes; rows and code whole, where they fit."""
     text = markdown[block.start : end]
     most = OVERLAP if block.kind == Kind.PROSE else MOST
     if len(text) <= _SLAB and (size := _size(text)) <= most:
         return [Unit(block.start, end, size, block.cut, block.headings)]
     inside = Cut.SENTENCE if block.kind == Kind.PROSE else Cut.INSIDE
-    edges = [block.start + offset for offset in _edges(text)]
+    edges = [block.start + offset for offset in _edges(text, tick)]
     return [
         Unit(start, stop, _size(markdown[start:stop]), inside if i else block.cut, block.headings)
         for i, (start, stop) in enumerate(pairwise([*edges, end]))
@@ -75,13 +77,14 @@ def _size(text: str) -> int:
     return tokens.count(marks.without(text))
 
 
-def _edges(text: str) -> list[int]:
+def _edges(text: str, tick: Callable[[], None]) -> list[int]:
     """Where parts of at most an overlap's tokens begin: sentences, lines or words."""
     from semantic_text_splitter import TextSplitter
 
     splitter = TextSplitter.from_callback(tokens.count, OVERLAP, trim=False)
     found: list[int] = []
     for slab in range(0, len(text), _SLAB):
+        tick()
         for offset, part in splitter.chunk_indices(text[slab : slab + _SLAB]):
             # A letter with a hundred accents is one to the splitter.
             step = MOST // _TOKENS_PER_CHARACTER if tokens.count(part) > OVERLAP else len(part)

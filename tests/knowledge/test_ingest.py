@@ -271,6 +271,22 @@ def test_a_job_that_was_killed_is_taken_up_where_it_stopped(
         pass
 
 
+def test_a_document_that_takes_long_stays_with_its_worker(papers: Collection) -> None:
+    document = add(papers, KILN.encode())
+    claim = claims.claim(document.pk, timezone.now())
+    assert claim
+    until = fresh(document).busy_until
+    claim.keep()
+    assert fresh(document).busy_until == until
+    claim.renewed -= claims.LEASE.total_seconds() / 6
+    claim.keep()
+    assert (fresh(document).busy_until or timezone.now()) > (until or timezone.now())
+    Document.objects.update(token=None)
+    claim.renewed -= claims.LEASE.total_seconds() / 6
+    with pytest.raises(Taken):
+        claim.keep()
+
+
 def test_what_kills_every_worker_is_given_up(papers: Collection) -> None:
     document = add(papers, KILN.encode())
     for _ in range(1 + len(claims.RETRIES)):

@@ -84,6 +84,16 @@ def test_one_long_line_without_spaces_is_cut_too() -> None:
         assert max(tokens.count(piece.text) for piece in split(text)) <= MOST
 
 
+@pytest.mark.parametrize(
+    "text", ["e" + "\u0301" * 60_000, "# a *b* c\n\n" * 50, "|" + "a|" * 40_000], ids=len
+)
+def test_it_tells_while_it_cuts_that_it_still_does(text: str) -> None:
+    """Whoever holds a document for some minutes has to say so again before they are over."""
+    ticks: list[None] = []
+    assert split(text, tick=lambda: ticks.append(None)) == split(text)
+    assert len(ticks) >= 4
+
+
 def test_rows_items_and_code_stay_whole() -> None:
     """Each is far below a passage, and together they are far above one."""
     row = "| " + prose(40, "harbour") + " | 12 |"
