@@ -35,12 +35,12 @@ def recall(request: KeyRequest, asked: RecallIn) -> RecallOut:
         # An assistant is not told again what the owner took back; who may review may look.
         withdrawn=may_review,
     )
-    record.told(recall=found, talk=talk, conversation=conversation)
+    is_remembered = record.told(recall=found, talk=talk, conversation=conversation)
     # Which facts wait or were rejected is the owner's to know, as are their texts.
     kept_back = asked.explain and asked.as_of is None and may_review
     return RecallOut.of(
         found,
-        recorded=talk is not None,
+        recorded=talk is not None and is_remembered,
         explain=asked.explain,
         withheld=withheld.look(agent=agent, message=asked.message) if kept_back else (),
     )

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
 from agents.models import Agent
@@ -59,28 +59,45 @@ def told(
     conversation: Conversation | None,
     now: datetime | None = None,
     noted: bool = False,
-) -> None:
+) -> bool:
     """Remembers what an assistant was told where, and has the worker count it. `conversation` is
     the talk's, if it has begun; `noted`, if it is remembered for it already. What recall tells of
-    an earlier day counts as no use of it.
+    an earlier day counts as no use of it. False if it could not be remembered, which costs nobody
+    the answer.
 
     The first is one statement of ids in the request, because the gate against recalled echoes must
     not depend on a broker; the second is a mere counter, and its hint may be lost.
     """
+    now = now or timezone.now()
+    try:
+        _remember(recall, talk, conversation, now, noted=noted)
+        is_remembered = True
+    except DatabaseError as error:
+        log.warning("what recall told is not remembered (%s)", type(error).__qualname__)
+        is_remembered = False
+    ids = [item.fact.pk for item in recall.items]
+    if ids and recall.trace.as_of is None:
+        _hint(recall.items[0].fact.owner_id, ids, now)
+    return is_remembered
+
+
+def _remember(
+    recall: Recall,
+    talk: Talk | None,
+    conversation: Conversation | None,
+    now: datetime,
+    *,
+    noted: bool,
+) -> None:
+    """Facts first: what was told of them must not be learned again."""
+    ids = [item.fact.pk for item in recall.items]
+    if ids and not noted:
+        if conversation is not None:
+            remember(conversation=conversation, fact_ids=ids, now=now)
+        elif talk is not None:
+            remember_ahead(talk=talk, fact_ids=ids, now=now)
     if conversation is not None:
         automatic.told(conversation, recall.excerpts)
-    ids = [item.fact.pk for item in recall.items]
-    if not ids:
-        return
-    now = now or timezone.now()
-    if noted:
-        pass
-    elif conversation is not None:
-        remember(conversation=conversation, fact_ids=ids, now=now)
-    elif talk is not None:
-        remember_ahead(talk=talk, fact_ids=ids, now=now)
-    if recall.trace.as_of is None:
-        _hint(recall.items[0].fact.owner_id, ids, now)
 
 
 def remember(*, conversation: Conversation, fact_ids: Sequence[UUID], now: datetime) -> None:

@@ -5,9 +5,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
 
 from agents.models import Agent, OwnerSettings, User
+from conversations.ingest import compact
 from conversations.models import Conversation
 from memory.models import FactUsage, RecalledAhead, RecalledFact
 from memory.recall import record
@@ -295,3 +297,27 @@ def test_a_hostile_message_never_reaches_the_block(
     answer = asked(api(alice_key), f"{payload} qwertz Zanzibar {payload}")
     assert answer["block"].count("\n") == 3
     assert "qwertz" not in answer["block"]
+
+
+@pytest.mark.parametrize(
+    ("table", "begun", "recorded"),
+    [
+        ("memory_recalledahead", False, False),
+        ("memory_recalledfact", True, False),
+        # Without its list no excerpt rides, and so none has to be remembered.
+        ("conversations_shownpassages", True, True),
+    ],
+)
+def test_what_can_not_be_left_behind_costs_no_answer(
+    api: Api, alice_key: IssuedKey, agent: Agent, table: str, begun: bool, recorded: bool
+) -> None:
+    known(agent, HOME)
+    if begun:
+        said(agent, "The rhubarb pie of my aunt needs six eggs and a cup of sugar.", "Thanks.")
+        compact(agent=agent, source="api", external_id="c1", up_to="m1")
+    question = "Where do I live? How many eggs does the rhubarb pie of my aunt need?"
+    with connection.cursor() as cursor:
+        cursor.execute(f"CREATE TEMPORARY TABLE {table} (nothing integer) ON COMMIT DROP")
+    answer = asked(api(alice_key), question, conversation="c1")
+    assert HOME in answer["block"]
+    assert answer["trace"]["recorded"] is recorded
