@@ -42,6 +42,11 @@ SERVER_SETTINGS = {
     "jit": "off",
 }
 
+# Of the server's own cache, in megabytes. An owner's vectors and terms should fit; read from the
+# cache of the system, recall among 10,000 facts takes up to a quarter longer.
+LEAST_BUFFERS, MOST_BUFFERS = 128, 1024
+_CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
+
 # Recovery after a crash can take long; the library itself gives up after ten seconds.
 START_SECONDS = 120
 
@@ -61,14 +66,37 @@ def join(home: Path, database: str = DATABASE) -> Server:
     _make_folder(home)
     folder = (home / "postgres").resolve()
     with _sole_user_of(folder):
+        is_new = not (folder / "PG_VERSION").exists()
         _drop_stale_pid_file(folder)
         _drop_dead_handles(folder)
-        info = _start(folder).get_postmaster_info()
+        server = _server(folder)
     atexit.register(_let_go, folder)
+    bootstrap(server, database)
+    if is_new:  # some settings are read at the start
+        _let_go(folder)
+        with _sole_user_of(folder):
+            server = _server(folder)
+    return server
+
+
+def _server(folder: Path) -> Server:
+    info = _start(folder).get_postmaster_info()
     server = Server(folder=folder, host=str(info.socket_dir), port=int(info.port))
     _close_socket_to_others(server)
-    bootstrap(server, database)
     return server
+
+
+def buffers(memory: int) -> int:
+    """Megabytes: an eighth of the bytes that there are."""
+    return min(max(memory // 8 >> 20, LEAST_BUFFERS), MOST_BUFFERS)
+
+
+def _memory() -> int:
+    """Bytes that this machine, or its container, has."""
+    whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    with contextlib.suppress(OSError, ValueError):  # no container, or one without a limit
+        whole = min(whole, int(_CONTAINER_LIMIT.read_text()))
+    return whole
 
 
 def leave(server: Server) -> None:
@@ -102,7 +130,8 @@ def bootstrap(server: Server, database: str = DATABASE) -> None:
         for role in (OWNER_ROLE, APP_ROLE):
             _make_role(connection, role)
         _make_database(connection, database)
-        for setting, value in SERVER_SETTINGS.items():
+        settings = SERVER_SETTINGS | {"shared_buffers": f"{buffers(_memory())}MB"}
+        for setting, value in settings.items():
             connection.execute(f"ALTER SYSTEM SET {setting} = '{value}'")
         connection.execute("SELECT pg_reload_conf()")
         with psycopg.connect(server.url(SUPERUSER, database), autocommit=True) as inside:

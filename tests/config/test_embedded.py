@@ -58,6 +58,28 @@ def let_go(process: "subprocess.Popen[str]") -> None:
     assert process.returncode == 0
 
 
+@pytest.mark.parametrize(
+    ("gigabytes", "megabytes"), [(0.5, 128), (1, 128), (4, 512), (8, 1024), (256, 1024)]
+)
+def test_the_server_gets_an_eighth_of_the_memory(gigabytes: float, megabytes: int) -> None:
+    assert embedded.buffers(int(gigabytes * 2**30)) == megabytes
+
+
+def test_the_first_start_has_what_later_ones_have() -> None:
+    folder = Path(tempfile.mkdtemp(prefix="remembrancer-test-"))
+    try:
+        with psycopg.connect(embedded.join(folder).url(embedded.SUPERUSER)) as connection:
+            waiting = connection.execute("SELECT name FROM pg_settings WHERE pending_restart")
+            assert waiting.fetchall() == []
+            (pages,) = connection.execute(
+                "SELECT setting::int FROM pg_settings WHERE name = 'shared_buffers'"
+            ).fetchone() or (0,)
+        assert pages * 8192 >= embedded.LEAST_BUFFERS << 20
+    finally:
+        embedded.leave(embedded.join(folder))
+        shutil.rmtree(folder)
+
+
 def server_process(home: Path) -> psutil.Process:
     return psutil.Process(int((home / "postgres/postmaster.pid").read_text().split()[0]))
 
