@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from knowledge import marks
-from knowledge.conversion import unseen
+from knowledge.conversion import grids, unseen
 from knowledge.conversion.images import Parts, Reader, in_one_line, marked
 from knowledge.conversion.shape import HIDDEN, Read, Unreadable
 
@@ -62,6 +62,7 @@ def seen(content: bytes, charset: str = "") -> tuple["BeautifulSoup", bool]:
 def to_markdown(soup: "BeautifulSoup") -> str:
     from markitdown.converters import HtmlConverter
 
+    grids.level(soup)
     page = HtmlConverter().convert_string(str(soup), keep_data_uris=True, strict=True)
     return marks.foreign(page.markdown) + "\n"
 

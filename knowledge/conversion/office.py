@@ -5,10 +5,10 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import TypeVar
 
 from knowledge import marks
-from knowledge.conversion import packs, slides, tables, unseen_office, unseen_sheets
+from knowledge.conversion import packs, slides, tables, unseen_office, unseen_sheets, words
 from knowledge.conversion.html import with_images
 from knowledge.conversion.images import Reader
 from knowledge.conversion.shape import DAMAGED, HIDDEN, Read, Tell, Unreadable
@@ -23,12 +23,12 @@ LEFT_OUT_ROWS = (
 
 
 def read_word(path: Path, tell: Tell) -> Read:
-    from markitdown.converters import DocxConverter
-
     packs.check(path, without_entities=True)
     reader = Reader()
     shown, hidden = _cleared(unseen_office.word, path)
-    markdown = with_images(marks.foreign(_converted(DocxConverter, shown)), reader)
+    with _damage(), shown:
+        markdown = words.markdown(shown)
+    markdown = with_images(markdown, reader)
     notes = reader.notes + [HIDDEN] * hidden
     return _told(markdown, title=_core_title(path), notes=notes)
 
@@ -61,13 +61,6 @@ def read_sheets(path: Path, tell: Tell) -> Read:
             parts.append(f"{marks.page(number)}## {name}\n\n{table}\n")
             tell(number, len(sheets))
     return _told("\n".join(parts), title=_core_title(path), pages=len(parts), notes=[*notes])
-
-
-def _converted(converter: Callable[[], Any], file: BinaryIO) -> str:
-    from markitdown import StreamInfo
-
-    with _damage(), file:
-        return str(converter().convert(file, StreamInfo(), keep_data_uris=True).markdown)
 
 
 def _cleared(clear: Callable[[Path], T], path: Path) -> T:

@@ -130,3 +130,66 @@ def test_a_title_above_a_sheets_table_is_not_its_head(tmp_path: Path) -> None:
         "\f1\n## Costs\n\nCosts of 2026\n\n| item | price | on |\n| --- | --- | --- |\n"
         "| clay | 12 |  |\n\n\f2\n## Names\n\n| Ann |\n| --- |\n| Ann |\n| Ann |\n"
     )
+
+
+STYLES = (
+    f'<w:styles xmlns:w="{files.WORD}">'
+    + "".join(
+        f'<w:style w:type="paragraph" w:styleId="{style}"><w:name w:val="{name}"/>{more}</w:style>'
+        for style, name, more in (
+            ("Titel", "Title", ""),
+            ("berschrift2", "heading 2", ""),
+            ("berschrift8", "heading 8", ""),
+            ("Kapitel", "Kapitel", '<w:pPr><w:outlineLvl w:val="1"/></w:pPr>'),
+            ("Teil", "Teil", '<w:basedOn w:val="Kapitel"/>'),
+            ("Body9", "Body9", '<w:basedOn w:val="Teil"/><w:pPr><w:outlineLvl w:val="9"/></w:pPr>'),
+            ("Quelltext", "HTML Preformatted", ""),
+            ("Loop", "Loop", '<w:basedOn w:val="Loop"/>'),
+        )
+    )
+    + "</w:styles>"
+)
+
+
+def test_headings_of_word_are_those_of_its_styles(tmp_path: Path) -> None:
+    """Their ids are in the language of whoever wrote it, and people make their own."""
+    styled = ["Titel", "berschrift2", "berschrift8", "Kapitel", "Teil", "Body9", "Quelltext",
+              "Quelltext", "Loop"]  # fmt: skip
+    body = "".join(files.paragraph(f"as {style}", style) for style in styled)
+    text = read(tmp_path, files.docx(body, more={"word/styles.xml": STYLES})).markdown
+    assert text.strip() == (
+        "# as Titel\n\n## as berschrift2\n\n###### as berschrift8\n\n## as Kapitel\n\n"
+        "## as Teil\n\nas Body9\n\n```\nas Quelltext\nas Quelltext\n```\n\nas Loop"
+    )
+
+
+def test_a_table_of_word_keeps_its_columns(tmp_path: Path) -> None:
+    def cell(text: str, more: str = "") -> str:
+        return f"<w:tc><w:tcPr>{more}</w:tcPr>{files.paragraph(text)}</w:tc>"
+
+    rows = [
+        cell("Port") + cell("Depth|m", '<w:gridSpan w:val="2"/>'),
+        cell("North", '<w:vMerge w:val="restart"/>') + cell("4") + cell("6"),
+        cell("", "<w:vMerge/>") + cell("5") + cell("7"),
+    ]
+    body = f"<w:tbl>{''.join(f'<w:tr>{row}</w:tr>' for row in rows)}</w:tbl>"
+    assert read(tmp_path, files.docx(body)).markdown.strip() == (
+        "| Port | Depth\\|m |  |\n| --- | --- | --- |\n| North | 4 | 6 |\n| North | 5 | 7 |"
+    )
+
+
+def test_notes_of_word_have_their_numbers_and_lead_nowhere(tmp_path: Path) -> None:
+    body = '<w:p><w:r><w:t>Tides</w:t></w:r><w:r><w:footnoteReference w:id="2"/></w:r></w:p>'
+    notes = (
+        f'<w:footnotes xmlns:w="{files.WORD}"><w:footnote w:id="2">'
+        f"{files.paragraph('Twice a day.')}</w:footnote></w:footnotes>"
+    )
+    links = (
+        f'<Relationships xmlns="{files.PACKAGE}/relationships"><Relationship Id="f"'
+        f' Type="{files.RELATIONS}/footnotes" Target="footnotes.xml"/></Relationships>'
+    )
+    more: dict[str, str | bytes] = {
+        "word/footnotes.xml": notes, "word/_rels/document.xml.rels": links,
+    }  # fmt: skip
+    text = read(tmp_path, files.docx(body, more=more)).markdown
+    assert text.strip() == "Tides[1]\n\n1. Twice a day."
