@@ -15,8 +15,8 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from bench.store import Seeded
@@ -26,6 +26,12 @@ BIG_TABLES = (
     "memory_fact", "memory_factembedding", "memory_factentity", "memory_entityalias",
     "conversations_message", "conversations_conversation", "memory_extractionrun",
 )  # fmt: skip
+
+
+class Query(NamedTuple):
+    place: str
+    sql: str
+    values: Any
 
 
 def main() -> None:
@@ -46,7 +52,7 @@ def main() -> None:
     times = {seeded.facts: _recall_times(seeded) for seeded in owners}
     _print_times(times)
     queries = [*_recall_queries(owners[-1]), *_page_queries(owners[-1])]
-    plans = [_explained(place, sql) for place, sql in queries]
+    plans = [explained(query) for query in queries]
     _print_plans(plans, whole=arguments.plans)
     print(json.dumps({"recall_ms": times}))
     if not arguments.keep:
@@ -147,14 +153,18 @@ def _print_times(times: dict[int, dict[str, float]]) -> None:
         print(f"| {name} |", " | ".join(f"{row[name]:.1f}" for row in times.values()), "|")
 
 
-def _recall_queries(seeded: "Seeded") -> list[tuple[str, str]]:
+def _recall_queries(seeded: "Seeded") -> list[Query]:
+    from django.db import transaction
+
     from memory.recall.service import recall
 
     message = list(_messages(seeded))[5]  # it names a month
-    return _captured("recall", lambda: recall(agent=seeded.agent, message=message))
+    # Within a transaction everything is asked on this connection.
+    with transaction.atomic():
+        return captured("recall", lambda: recall(agent=seeded.agent, message=message))
 
 
-def _page_queries(seeded: "Seeded") -> list[tuple[str, str]]:
+def _page_queries(seeded: "Seeded") -> list[Query]:
     from django.test import Client
     from django.urls import NoReverseMatch, reverse
 
@@ -177,44 +187,58 @@ def _page_queries(seeded: "Seeded") -> list[tuple[str, str]]:
         ("runs", [], ""),
         ("run", [run.pk], ""),
     ]
-    found = []
+    found: list[Query] = []
     for name, arguments, query in pages:
         try:
             address = reverse(name, args=arguments) + query
         except NoReverseMatch:
             print(f"no page {name}", file=sys.stderr)
             continue
-        found += _captured(address, lambda address=address: client.get(address))
+        found += captured(address, lambda address=address: client.get(address))
     return found
 
 
-def _captured(place: str, action: Any) -> list[tuple[str, str]]:
+def captured(place: str, action: Callable[[], object]) -> list[Query]:
+    """What `action` asks the database for."""
     from django.db import connection
-    from django.test.utils import CaptureQueriesContext
 
-    with CaptureQueriesContext(connection) as context:
+    found: list[Query] = []
+
+    def note(execute: Any, sql: str, values: Any, *rest: Any) -> Any:
+        if sql.lstrip().startswith(("SELECT", "WITH")):
+            found.append(Query(place, sql, values))
+        return execute(sql, values, *rest)
+
+    with connection.execute_wrapper(note):
         action()
-    statements = [query["sql"] for query in context.captured_queries]
-    return [(place, sql) for sql in statements if sql.lstrip().startswith(("SELECT", "WITH"))]
+    return found
 
 
-def _explained(place: str, sql: str) -> dict[str, Any]:
-    from django.db import connection
-
-    with connection.cursor() as cursor:
-        cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {sql}")
-        (plan,) = cursor.fetchone()
-        cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS) {sql}")
-        text = "\n".join(line for (line,) in cursor.fetchall())
+def explained(query: Query) -> dict[str, Any]:
+    (plan,) = _asked(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {query.sql}", query.values)[0]
+    lines = _asked(f"EXPLAIN (ANALYZE, BUFFERS) {query.sql}", query.values)
     plan = json.loads(plan)[0] if isinstance(plan, str) else plan[0]
     return {
-        "place": place,
-        "sql": sql,
+        "place": query.place,
+        "sql": query.sql,
         "ms": plan["Execution Time"],
         "planning": plan["Planning Time"],
         "scans": list(_scans(plan["Plan"])),
-        "text": text,
+        "text": "\n".join(line for (line,) in lines),
     }
+
+
+def _asked(sql: str, values: Any) -> list[Any]:
+    """As it was asked: by recall with values by name, which the server binds."""
+    from django.db import connection
+
+    from memory.recall.statements import ask
+
+    if isinstance(values, Mapping):
+        return ask(sql, values)
+    with connection.cursor() as cursor:
+        cursor.execute(sql, values)
+        return list(cursor.fetchall())
 
 
 def _scans(node: dict[str, Any]) -> Iterator[str]:
