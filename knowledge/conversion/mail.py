@@ -7,6 +7,7 @@ from pathlib import Path
 
 from knowledge import marks
 from knowledge.conversion import html
+from knowledge.conversion.encodings import decoded
 from knowledge.conversion.images import Reader
 from knowledge.conversion.shape import DAMAGED, HIDDEN, Read, Tell, Unreadable
 
@@ -48,13 +49,29 @@ def _body(mail: EmailMessage, reader: Reader) -> tuple[str, bool]:
             content if isinstance(content, bytes) else b"", part.get_content_charset() or ""
         )
         return html.with_images(html.to_markdown(page), reader), hidden
-    return marks.foreign(str(part.get_content())).replace("\r\n", "\n"), False
+    return marks.foreign(_plain(part)).replace("\r\n", "\n"), False
+
+
+def _plain(part: EmailMessage) -> str:
+    """In the encoding that it says; where there is none of that name, as its bytes tell."""
+    try:
+        return str(part.get_content())
+    except LookupError:
+        content = part.get_payload(decode=True)
+        return decoded(content) if isinstance(content, bytes) else ""
 
 
 def _attached(mail: EmailMessage) -> str:
-    names = [_one_line(part.get_filename()) for part in mail.iter_attachments()]
+    names = [_name(part) for part in mail.iter_attachments()]
     listed = "\n".join(f"- {name}" for name in names if name)
     return f"## Attached\n\n{listed}" if listed else ""
+
+
+def _name(part: EmailMessage) -> str:
+    """A mail that is passed on has a subject and no file name."""
+    if part.get_filename() or part.get_content_type() != "message/rfc822":
+        return _one_line(part.get_filename())
+    return _one_line(part.get_content()["Subject"]) or "A mail"
 
 
 def _one_line(value: object) -> str:
