@@ -9,7 +9,7 @@ from importlib.metadata import version
 from agents.api import router as accounts
 from agents.bodies import JsonOnly
 from config import problems
-from config.openapi import DescribedAPI
+from config.openapi import DescribedAPI, drawn_once
 from config.strictness import exactly
 from conversations.api import router as conversations
 from conversations.sketches.api import router as sketches
@@ -35,6 +35,7 @@ api = DescribedAPI(
     version=version("remembrancer"),
     description="Long-term memory that its owner can trust. Errors are problem documents.",
     docs_url=None,
+    docs_decorator=drawn_once,
     urls_namespace="api",
     parser=JsonOnly(),
 )

@@ -11,6 +11,7 @@ from ninja.operation import Operation
 from agents.auth import KeyAuth
 from agents.models import ApiKey, User
 from config.api import api
+from config.openapi import DescribedAPI
 
 # Approving and rejecting is for people: these scopes never come with an assistant's key.
 PREFIX = "/api/v1"
@@ -93,6 +94,16 @@ def test_the_description_is_served_and_pulls_nothing_from_elsewhere() -> None:
     )
     assert len(named) > 5
     assert [address for address in named if "//" in address] == []
+
+
+@pytest.mark.django_db
+def test_the_description_is_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = Client().get(f"{PREFIX}/openapi.json")
+    monkeypatch.delattr(DescribedAPI, "get_openapi_schema")
+    monkeypatch.setattr("ninja.main.get_schema", lambda **options: {})
+    again = Client().get(f"{PREFIX}/openapi.json")
+    assert (again.status_code, again.content) == (200, first.content)
+    assert again.headers["Content-Type"] == first.headers["Content-Type"]
 
 
 def test_what_the_api_does_not_have_is_a_problem_document_too() -> None:
