@@ -54,7 +54,8 @@ def shown(found: Sequence[Relevant], told: Sequence[CaseLine]) -> tuple[Relevant
 
 
 def _vector(reader: Reader) -> list[float] | None:
-    """Of the message in its context; words alone go on without the model."""
+    """Of the message in its context, or of its last sentence where it is too long to be read as a
+    whole; words alone go on without the model."""
     try:
         return reader.vectors[-1]
     except embedding.EmbeddingNotReady:

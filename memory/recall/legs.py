@@ -21,8 +21,9 @@ from memory.recall.dates import Period, periods
 from memory.recall.first import UNASKED, First
 from memory.recall.nearest import Condition, Row
 from memory.recall.of_periods import of_periods
-from memory.recall.query import Query, content_words, is_latin
+from memory.recall.query import Query, is_latin
 from memory.recall.scoring import Measures
+from memory.recall.sentences import content_words
 from memory.recall.sheets import Every, Sheets
 from memory.recall.statements import apart
 from memory.recall.terms import Postings
@@ -110,6 +111,14 @@ class Reader:
     @cached_property
     def spans(self) -> list[Period]:
         return periods(self.query.message, self.query.now, self.query.language)
+
+    @cached_property
+    def beside_spans(self) -> list[str]:
+        """What is asked beside them."""
+        rest = self.query.message
+        for span in self.spans:
+            rest = rest.replace(span.words, " ")
+        return content_words(rest)
 
 
 def think(query: Query) -> Thinking | None:
@@ -236,16 +245,13 @@ def by_time(reader: Reader) -> Found:
     """Facts of the days, months or years that the message names."""
     if not reader.spans:
         raise Skipped("no date")
-    rest = reader.query.message
-    for span in reader.spans:
-        rest = rest.replace(span.words, " ")
     ids = of_periods(
         reader.spans, reader.asked, now=reader.query.now, rows=reader.tuning.rows_per_leg
     )
     called = tuple(span.words for span in reader.spans)
     return Found(
         hits=tuple(Hit(fact_id, 1.0, called) for fact_id in ids),
-        opens=len(content_words(rest)) <= reader.tuning.words_beside_date,
+        opens=len(reader.beside_spans) <= reader.tuning.words_beside_date,
     )
 
 

@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import chain
 
 from memory.recall.greetings import without_greetings
+from memory.recall.sentences import Topic, chosen, content_words, questions, says, topics
 from memory.recall.small_talk import FUNCTION_WORDS, SMALL_TALK
 from memory.text.characters import without_hidden
 from memory.text.language import detect_language
@@ -21,14 +22,12 @@ RECENT_TURNS = 3
 # Content words up to which a message is read together with the turns before it.
 SHORT = 3
 # Content words from which a message of several sentences is read sentence by sentence: as a whole
-# it is near nothing, and no fact has much of it.
+# it is near nothing, and no fact has much of it. And the questions from which it is, however short.
 TOPICS_FROM = 10
-# Sentences of fewer content words say nothing without their neighbours, unless they ask.
-TOPIC_WORDS = 4
-# Topics read at most, and characters of one. What is asked stands before or behind what was pasted,
-# mostly behind.
-TOPICS = 4
-TOPIC_READ = 300
+QUESTIONS = 2
+# Characters of a message up to which it is read as a whole besides: its sentences may be about one
+# thing. In a longer one something was pasted.
+WHOLE = 600
 # Longest name looked for, in words; or in characters where words have no spaces between them.
 NAME_WORDS = 5
 NAME_CHARACTERS = 8
@@ -37,8 +36,6 @@ NAMES = 1000
 
 _LATIN = re.compile(r"[A-Za-zÀ-ɏ]")
 _UNSPACED_RUN = re.compile(f"[{UNSPACED}]{{2,}}")
-_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
-_ASKS = re.compile("[?？؟]")
 _POSSESSIVE = re.compile(r"['’]s?$")
 # The owner's "I" is "the user" in every English fact. Put that way "where do I live" comes from
 # 0.34 to 0.61 of "The user lives in Turku", and over 725 LoCoMo questions recall@10 of the vector
@@ -81,7 +78,7 @@ class Query:
     def is_small_talk(self) -> bool:
         """Greets, thanks, agrees or says nothing at all, so that no memory can be meant."""
         rest = words(without_greetings(self.message))
-        return all(word in SMALL_TALK or not _says(word) for word in rest)
+        return all(word in SMALL_TALK or not says(word) for word in rest)
 
     @cached_property
     def asks_when(self) -> bool:
@@ -110,29 +107,37 @@ class Query:
         return "\n".join((*self.recent, self.message))
 
     @cached_property
-    def topics(self) -> tuple[str, ...]:
-        """What each of its sentences asks, where it has several and many words."""
-        if len(self.content_words) < TOPICS_FROM:
+    def topics(self) -> tuple[Topic, ...]:
+        """What each of its sentences asks, where it has several, and many words or questions."""
+        if len(self.content_words) < TOPICS_FROM and questions(self.message) < QUESTIONS:
             return ()
-        found = _topics(self.message)
-        if len(found) > TOPICS:
-            found = [found[0], *found[1 - TOPICS :]]
+        found = chosen(topics(self.message))
         return tuple(found) if len(found) > 1 else ()
 
     @cached_property
     def readings(self) -> tuple[str, ...]:
-        """The texts that it is compared by: any of them may be meant."""
-        return self.topics or tuple(dict.fromkeys((self.message, self.in_context)))
+        """The texts that it is compared by: any of them may be meant. The last is of all of it,
+        where all of it is read."""
+        parts = (topic.text for topic in self.topics)
+        whole = (self.message, self.in_context) if self._is_whole else ()
+        return tuple(dict.fromkeys((*parts, *whole)))
 
     @cached_property
     def text(self) -> str:
-        """All of it that is read."""
-        return "\n".join(self.topics) or self.in_context
+        """All of it whose words count."""
+        if self._is_whole:
+            return self.in_context
+        return "\n".join(topic.text for topic in self.topics)
+
+    @property
+    def _is_whole(self) -> bool:
+        return not self.topics or len(self.message) <= WHOLE
 
     @cached_property
     def names(self) -> list[str]:
-        """Whatever could be a name, in normal form."""
-        return names_in(self.text)
+        """Whatever could be a name, in normal form. What was pasted names as well."""
+        texts = (self.text,) if self._is_whole else (self.text, self.message)
+        return names_in("\n".join(texts))
 
 
 def read(message: str, recent: tuple[str, ...], now: datetime) -> Query:
@@ -154,35 +159,6 @@ def as_facts_say(text: str) -> str:
     for pattern, words_of_facts in _AS_FACTS_SAY:
         text = pattern.sub(words_of_facts, text)
     return text
-
-
-def content_words(text: str) -> list[str]:
-    return [word for word in words(text) if word not in FUNCTION_WORDS and _says(word)]
-
-
-def _topics(text: str) -> list[str]:
-    """Sentences, each behind those that say too little by themselves; what a line asks stands by
-    itself."""
-    found: list[str] = []
-    waiting = ""
-    for line in text.splitlines():
-        for number, sentence in enumerate(_SENTENCE_END.split(line)):
-            asks = bool(_ASKS.search(sentence))
-            if asks and not number:
-                _join(found, waiting)
-                waiting = ""
-            waiting = f"{waiting} {sentence}".strip()
-            if len(content_words(waiting)) >= (1 if asks else TOPIC_WORDS):
-                found.append(waiting)
-                waiting = ""
-    _join(found, waiting)
-    return [topic[-TOPIC_READ:] for topic in found]
-
-
-def _join(found: list[str], rest: str) -> None:
-    """What says too little, to what stands before it."""
-    if content_words(rest):
-        found[-1:] = [f"{found[-1]} {rest}" if found else rest]
 
 
 def names_in(text: str) -> list[str]:
@@ -213,9 +189,5 @@ def _unspaced_names(text: str) -> list[str]:
 def _readable(text: str, limit: int) -> str:
     """Only the parts that are read are cleaned: a message may be of any size."""
     if len(text) > limit:
-        text = f"{text[: limit // 2]} {text[-limit // 2 :]}"
+        text = f"{text[: limit // 2]}\n{text[-limit // 2 :]}"
     return without_hidden(text).replace("\x00", " ").strip()
-
-
-def _says(word: str) -> bool:
-    return any(char.isalnum() for char in word)

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
+from itertools import repeat
 from typing import Any
 from uuid import UUID
 
@@ -16,8 +17,8 @@ import numpy as np
 
 from memory.models import Fact
 from memory.recall.dates import Period
-from memory.recall.sheets import Sheet, Sheets
-from memory.recall.terms import Postings, is_telling_pair
+from memory.recall.sheets import Sheets
+from memory.recall.terms import Postings, Reading, Word, is_telling_pair
 from memory.recall.trace import Candidate, Leg, LegReport, Part, Standing, Why
 from memory.recall.tuning import Tuning
 
@@ -65,6 +66,8 @@ class Scores:
         self.is_near: Array = ~np.isnan(self.cosines)
         self.legs = [seen.legs.get(fact.id, _NONE) for fact in seen.facts]
         self.named: Array = np.array([Leg.ENTITY in legs for legs in self.legs], bool)
+        # By each reading of the message, which is all of it first.
+        self._covers: list[Array] = []
         self.cover, self.cover_of_all = self._cover()
         self.parts: dict[Part, Array] = dict(self._parts())
         self.relevance: Array = sum(self.parts.values(), np.zeros(len(seen.facts)))
@@ -97,8 +100,8 @@ class Scores:
         seen = self.seen
         if seen.sheets is None or seen.postings is None:
             return np.zeros(len(seen.facts)), np.zeros(len(seen.facts))
-        covers = [seen.sheets.shares(said) for said in seen.postings.said(self.limits.prior)]
-        return np.maximum.reduce(covers), covers[0]
+        self._covers = [seen.sheets.shares(said) for said in seen.postings.said(self.limits.prior)]
+        return np.maximum.reduce(self._covers), self._covers[0]
 
     def _parts(self) -> Iterator[tuple[Part, Array]]:
         seen, limits = self.seen, self.limits
@@ -135,31 +138,39 @@ class Scores:
         return opens
 
     def _opens_by_words(self, place: int) -> bool:
-        """Where no distance speaks for it."""
-        if self.seen.sheets is None or self.seen.postings is None or not self.cover[place]:
+        """Where no distance speaks for it: by one reading alone, whatever it has of the others."""
+        if self.seen.sheets is None or not self.cover[place]:
             return False
-        sheet = self.seen.sheets.sheet(place)
-        if self._opens_by_pairs(sheet, self.cover[place], self.seen.postings):
-            return True
-        words = self.seen.postings.words
-        met = [number for number in sheet.stated if not words[number].is_pair]
-        enough = len(met) > 1 or (met and len(self._contents) <= _FEW_WORDS)
-        return bool(enough and self.cover[place] >= self.limits.opens_cover)
+        stated = self.seen.sheets.sheet(place).stated
+        covers = (cover[place] for cover in self._covers)
+        return any(map(self._opens_reading, self._readings, covers, repeat(stated)))
 
-    def _opens_by_pairs(self, sheet: Sheet, cover: float, found: Postings) -> bool:
+    def _opens_reading(self, reading: Reading, cover: float, stated: Collection[int]) -> bool:
+        met = [number for number in stated if number in reading.words]
+        if self._opens_by_pairs(met, cover):
+            return True
+        met = [number for number in met if not self._words[number].is_pair]
+        is_short = reading.asks and len(reading.words) <= _FEW_WORDS
+        return bool(len(met) > 1 or (met and is_short)) and cover >= self.limits.opens_cover
+
+    def _opens_by_pairs(self, met: Sequence[int], cover: float) -> bool:
         """Pairs overlap, so that what they cover is little: two of them say enough, or a rare one
         that can be a word."""
-        words = found.words
-        pairs = [number for number in sheet.stated if words[number].is_pair]
-        if cover < self.limits.follows_cover or not pairs:
+        found, words = self.seen.postings, self._words
+        pairs = [number for number in met if words[number].is_pair]
+        if found is None or cover < self.limits.follows_cover or not pairs:
             return False
         rare = max(3, found.facts / 50)
         telling = (n for n in pairs if is_telling_pair(words[n]) and found.counts[n] <= rare)
         return len(pairs) > 1 or any(True for _ in telling)
 
     @cached_property
-    def _contents(self) -> Sequence[int]:
-        return self.seen.postings.contents if self.seen.postings else ()
+    def _readings(self) -> Sequence[Reading]:
+        return self.seen.postings.readings if self.seen.postings else ()
+
+    @cached_property
+    def _words(self) -> Sequence[Word]:
+        return self.seen.postings.words if self.seen.postings else ()
 
     def _follow(self) -> Array:
         limits = self.limits

@@ -4,9 +4,10 @@ Any word will do, because a message has several topics and a fact has one.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from agents.models import Agent
@@ -20,6 +21,7 @@ from memory.recall.small_talk import FUNCTION_WORDS, QUESTIONS, UNLISTED_FUNCTIO
 from memory.recall.statements import OneRow, ask, ask_together
 from memory.text.language import language_config
 from memory.text.lists import listed
+from memory.text.normal import normalise
 from memory.text.words import UNSPACED
 from memory.text.words import words as split
 
@@ -36,6 +38,8 @@ EVERY = "@"
 
 _SPACELESS = re.compile(f"[{UNSPACED}]+")
 _GLUED = re.compile(f"[{UNSPACED}]+|[\u1100-\u11ff\uac00-\ud7a3]{{3,}}")
+_HANGUL = re.compile("[\u1100-\u11ff\uac00-\ud7a3]{3,}")
+_WITHIN = re.compile(r"['.,^⁄+#%-]+")
 # Endings and particles.
 _KANA = re.compile("[\u3041-\u309f]+")
 _HAN = re.compile("[\u3400-\u9fff\uf900-\ufaff\u30a0-\u30ff\U00020000-\U0003ffff]{2}")
@@ -118,6 +122,13 @@ class Word:
     is_date: bool = False
 
 
+class Reading(NamedTuple):
+    """The words of a message, or of one of its topics, by number."""
+
+    words: Collection[int]
+    asks: bool = True
+
+
 @dataclass(frozen=True)
 class Postings:
     """The facts that have any of the words, and how many an agent may read at all."""
@@ -129,19 +140,26 @@ class Postings:
     average: float
     # Words of more facts than were read.
     common: frozenset[int]
-    # The words of each topic, where there are several.
-    topics: Sequence[Collection[int]] = ()
+    # Where there are several.
+    topics: Sequence[Reading] = ()
 
     def asked(self, prior: int) -> list[Asked]:
         """The message as a whole, then each of its topics."""
         rows = self.facts + prior
         whole = Asked({n: rarity(count, rows) for n, count in enumerate(self.counts)})
-        return [whole, *(whole.of(topic) for topic in self.topics)]
+        return [whole, *(whole.of(topic.words) for topic in self.topics)]
 
     def said(self, prior: int) -> list[Asked]:
         """Of what was asked that which statements say: seldom their date, so that a date asked for
         uncovers nothing."""
         return [asked.of(self.contents) for asked in self.asked(prior)]
+
+    @property
+    def readings(self) -> list[Reading]:
+        """Of `said`, in its order."""
+        contents = set(self.contents)
+        parts = (Reading(contents & set(words), asks) for words, asks in self.topics)
+        return [Reading(contents), *parts]
 
     @property
     def contents(self) -> list[int]:
@@ -195,16 +213,31 @@ def _chosen(found: list[Word], query: Query) -> list[Word]:
         return found[:WORDS]
     ranks = [len(found)] * len(found)
     for topic in topics_of(found, query):
-        for rank, number in enumerate(topic):
+        for rank, number in enumerate(topic.words):
             ranks[number] = min(rank, ranks[number])
     first = sorted(range(len(found)), key=ranks.__getitem__)[:WORDS]
     return [found[number] for number in sorted(first)]
 
 
-def topics_of(found: Sequence[Word], query: Query) -> list[list[int]]:
-    """The numbers of the words of each topic."""
-    said = [set(split(topic)) for topic in query.topics]
-    return [[number for number, word in enumerate(found) if word.text in one] for one in said]
+def topics_of(found: Sequence[Word], query: Query) -> list[Reading]:
+    """The words of each topic."""
+    texts = [normalise(word.text) for word in found] if query.topics else []
+    readings = []
+    for topic in query.topics:
+        said = set(_tokens(topic.text))
+        numbers = [number for number, text in enumerate(texts) if text in said]
+        readings.append(Reading(numbers, topic.asks))
+    return readings
+
+
+def _tokens(text: str) -> Iterator[str]:
+    """Its words and whatever Postgres makes of them: "sister's" is two, a word of Hangul pairs."""
+    for word in split(text):
+        yield word
+        yield from _WITHIN.split(word)
+        for run in _HANGUL.findall(word):
+            yield from map("".join, pairwise(run))
+    yield from text.casefold().split()
 
 
 def postings(
@@ -212,7 +245,7 @@ def postings(
     agent: Agent,
     census: Census,
     rows: int,
-    topics: Sequence[Collection[int]] = (),
+    topics: Sequence[Reading] = (),
 ) -> Postings:
     numbered = [(lexeme, n) for n, word in enumerate(words) for lexeme in word.lexemes]
     values: dict[str, Any] = {

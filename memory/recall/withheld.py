@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 from django.contrib.postgres.search import SearchQuery
 from django.db import connection
 from django.db.models import Q, QuerySet
+from django.db.models.functions import Least
 from django.utils import timezone
 from pgvector.django import CosineDistance
 
@@ -96,19 +97,20 @@ def _scored(reader: Reader, facts: QuerySet[Fact]) -> list[Candidate]:
 
 
 def _cosines(reader: Reader, facts: QuerySet[Fact]) -> dict[UUID, float]:
-    """The nearest, by the vector that the message's first reading has."""
+    """The nearest to any reading of the message."""
     try:
-        vector = reader.vectors[0]
+        vectors = reader.vectors
         trusted = legs.trusted(reader, facts)
     except (embedding.EmbeddingNotReady, legs.Skipped):
         return {}
-    near = (
+    distances = [CosineDistance("embeddings__vector", vector) for vector in vectors]
+    found = (
         trusted.filter(embeddings__owner=reader.agent.owner, embeddings__model=embedding.MODEL)
-        .annotate(distance=CosineDistance("embeddings__vector", vector))
+        .annotate(distance=Least(*distances) if len(distances) > 1 else distances[0])
         .order_by("distance", "pk")
         .values_list("pk", "distance")
     )
-    return {fact_id: 1 - distance for fact_id, distance in near[:_LOOKED_AT]}
+    return {fact_id: 1 - distance for fact_id, distance in found[:_LOOKED_AT]}
 
 
 def _shares_a_word(reader: Reader) -> Q:

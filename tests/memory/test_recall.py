@@ -89,6 +89,46 @@ def test_each_topic_of_a_message_is_answered(agent: Agent) -> None:
     assert "The user went to a concert of the Grateful Dead." not in told
 
 
+PLUMBER = "The user's plumber is Pekka, telephone 040 1234567."
+BOAT = "The user's friend Mikko has a sailing boat in Naantali."
+LEAK = (
+    "There is water all over the kitchen floor and the sink is leaking badly."
+    " I need to call somebody immediately. Whom do I usually call?"
+)
+LETTERS = (
+    "Hi there. I hope that this finds you well after the holidays abroad. Mikko wrote to me about"
+    " the winter yesterday evening. The office has sent new prices for berths and storage. I also"
+    " got a letter from the bank about the mortgage. The electricity contract ends in January and"
+    " must be renewed soon. Please draft a friendly reply for the office about the berth."
+)
+
+
+def test_several_sentences_about_one_thing_are_read_as_one(agent: Agent) -> None:
+    known(agent, PLUMBER, HOME)
+    assert PLUMBER in statements(ask(agent, LEAK))
+
+
+def test_whoever_is_named_in_the_middle_of_a_message_is_known(agent: Agent) -> None:
+    boat, *_ = known(agent, BOAT, *OTHERS)
+    named(boat, "Mikko")
+    for message in (LETTERS, f"{PASTED[:700]}\n{LETTERS}\n{PASTED[:700]}"):
+        assert BOAT in statements(ask(agent, message))
+
+
+def test_a_request_before_or_behind_pasted_data_is_met(agent: Agent) -> None:
+    known(agent, *OTHERS)
+    data = ", ".join(f'{{"id": {n}, "state": "running", "load": {n * 3.1:.1f}}}' for n in range(30))
+    for message in (f"Tell me about my sister\n{data}", f"{data}\nTell me about my sister"):
+        assert OTHERS[2] in statements(ask(agent, message))
+
+
+def test_each_question_beside_what_was_pasted_is_answered(agent: Agent) -> None:
+    known(agent, HOME, *OTHERS)
+    asked = "Where do I live? Which car do I drive? What is my sister called?"
+    for message in (f"{asked}\n\n{PASTED}", f"{PASTED}\n\n{asked}"):
+        assert {HOME, OTHERS[2], OTHERS[3]} <= set(statements(ask(agent, message)))
+
+
 @pytest.mark.parametrize(
     "message", ["Good morning!", "Hello, how are you doing today?", "thanks a lot", "👋", ""]
 )

@@ -315,9 +315,8 @@ def test_what_can_not_be_left_behind_costs_no_answer(
     if begun:
         said(agent, "The rhubarb pie of my aunt needs six eggs and a cup of sugar.", "Thanks.")
         compact(agent=agent, source="api", external_id="c1", up_to="m1")
-    question = "Where do I live? How many eggs does the rhubarb pie of my aunt need?"
     with connection.cursor() as cursor:
         cursor.execute(f"CREATE TEMPORARY TABLE {table} (nothing integer) ON COMMIT DROP")
-    answer = asked(api(alice_key), question, conversation="c1")
+    answer = asked(api(alice_key), "Where do I live?", conversation="c1")
     assert HOME in answer["block"]
     assert answer["trace"]["recorded"] is recorded

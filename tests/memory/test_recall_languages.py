@@ -187,3 +187,45 @@ def test_what_owners_say_of_themselves_finds_what_facts_say_of_the_user(
     known(agent, "The user works as a nurse.", "The user has two dogs.")
     told = [item.fact.statement for item in recall(agent=agent, message=question, now=NOW).items]
     assert told[:1] == [fact]
+
+
+# A fact; a question for it behind another sentence; two sentences that have a word of it each, or
+# none.
+SEVERAL = {
+    "Finnish": (
+        "Käyttäjän sisko opiskelee lääketiedettä.",
+        "Kunnan liikennesuunnitelma herätti keskustelua valtuuston kokouksessa illalla."
+        " Mitä sisko opiskelee nykyään?",
+        "Kunnan liikennesuunnitelma herätti keskustelua, kertoi valtuutetun sisko lehdelle."
+        " Moni nuori opiskelee illalla kotona kirjastossa.",
+    ),
+    "German": (
+        "Die Schwester des Nutzers studiert Medizin an der großen Hochschule.",
+        "Am Wochenende kommen z.B. unsere Freunde aus Hamburg mit dem Zug um ca. 15 Uhr."
+        " Was studiert die Schwester?",
+        "Die neue Straße wird im Sommer gebaut, sagte eine Schwester im Krankenhaus."
+        " Wer heute Physik studiert, findet morgen leicht eine Stelle.",
+    ),
+    "Hindi": (
+        "उपयोगकर्ता की बहन अन्ना को चॉकलेट पसंद है।",
+        "कल कंपनी में नए बजट पर लंबी बैठक हुई और सब थक गए थे। मेरी बहन को क्या पसंद है?",
+        "कल कंपनी में नए बजट पर लंबी बैठक हुई और सब थक गए थे। बाज़ार में आम सस्ता था।",
+    ),
+    "Greek": (
+        "Ο αδερφός του χρήστη σπουδάζει ιατρική στην Πάτρα.",
+        "Χθες είχαμε στην εταιρεία μια μεγάλη συνάντηση για τον προϋπολογισμό."
+        " Τι σπουδάζει ο αδερφός μου;",
+        "Χθες είχαμε στην εταιρεία μια μεγάλη συνάντηση για τον προϋπολογισμό."
+        " Το βράδυ φάγαμε όλοι μαζί στην ταβέρνα.",
+    ),
+}
+
+
+@pytest.mark.parametrize("language", SEVERAL)
+def test_of_several_sentences_the_one_that_asks_finds_its_fact(agent: Agent, language: str) -> None:
+    fact, asks, does_not = SEVERAL[language]
+    known(agent, fact, language=language_config(detect_language(fact)))
+    assert [item.fact.statement for item in recall(agent=agent, message=asks, now=NOW).items] == [
+        fact
+    ]
+    assert recall(agent=agent, message=does_not, now=NOW).items == ()

@@ -2,7 +2,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory.recall.query import READ, Query, as_facts_say, names_in, read
+from memory.recall.query import READ, WHOLE, Query, as_facts_say, names_in, read
+from memory.recall.sentences import TOPIC_READ, Topic
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
@@ -155,11 +156,15 @@ PASTED = (
 )
 
 
+TWO = "The boat needs a new engine before the summer trip."
+
+
 @pytest.mark.parametrize(
     ("message", "topics"),
     [
         ("Which restaurant near the harbour did my sister recommend for the birthday dinner?", ()),
         ("I had soup. What should I cook?", ()),
+        ("Where do I live? And my sister?", ("Where do I live?", "And my sister?")),
         (
             "My sister Anna visits on Friday evening with her two children."
             " What should I cook? Also remind me of the plumber's new telephone number.",
@@ -169,33 +174,114 @@ PASTED = (
                 "Also remind me of the plumber's new telephone number.",
             ),
         ),
-        (
-            "Hi Dr. Smith! The boat needs a new engine before the summer trip. Any ideas?",
-            (
-                "Hi Dr. Smith! The boat needs a new engine before the summer trip.",
-                "Any ideas?",
-            ),
-        ),
+        (f"Hi Dr. Smith! {TWO} Any ideas?", (f"Hi Dr. Smith! {TWO}", "Any ideas?")),
         (
             "昨天我在图尔库买了新车。我妹妹住在哪里？",
             ("昨天我在图尔库买了新车。", "我妹妹住在哪里？"),
+        ),
+        (
+            "कल कंपनी में नए बजट पर लंबी बैठक हुई और सब थक गए थे। मेरी बहन को क्या पसंद है?",
+            (
+                "कल कंपनी में नए बजट पर लंबी बैठक हुई और सब थक गए थे।",
+                "मेरी बहन को क्या पसंद है?",
+            ),
+        ),
+        (
+            "أمس كان لدينا اجتماع طويل في الشركة حول الميزانية. أين تدرس أختي؟ أين أعيش؟",
+            (
+                "أمس كان لدينا اجتماع طويل في الشركة حول الميزانية.",
+                "أين تدرس أختي؟",
+                "أين أعيش؟",
+            ),
+        ),
+        (
+            "Χθες είχαμε στην εταιρεία μια μεγάλη συνάντηση. Τι σπουδάζει η αδερφή μου; Πού μένω;",
+            (
+                "Χθες είχαμε στην εταιρεία μια μεγάλη συνάντηση.",
+                "Τι σπουδάζει η αδερφή μου;",
+                "Πού μένω;",
+            ),
+        ),
+        (
+            f'{TWO} "Where do you live these days?" asked the courier of the engine company.',
+            (
+                TWO,
+                '"Where do you live these days?"',
+                "asked the courier of the engine company.",
+            ),
+        ),
+        (
+            f"Tell me about my sister\n{TWO}\n2026-11-30 see https://host.example/api?id=7",
+            (
+                "Tell me about my sister",
+                TWO,
+                "2026-11-30 see https://host.example/api?id=7",
+            ),
         ),
     ],
 )
 def test_a_long_message_is_read_sentence_by_sentence(message: str, topics: tuple[str, ...]) -> None:
     query = asked(message)
-    assert query.topics == topics
-    assert query.readings == (topics or (message,))
+    assert texts(query) == topics
+    assert query.readings == (*topics, message)
+
+
+def texts(query: Query) -> tuple[str, ...]:
+    return tuple(topic.text for topic in query.topics)
 
 
 def test_of_what_was_pasted_the_ends_are_read() -> None:
-    query = asked(f"{PASTED}\nWhere do I live?")
-    assert query.topics[0].startswith("Traceback")
-    assert query.topics[-1] == "Where do I live?"
+    query = asked(f"{PASTED * 2}\nWhere do I live?")
+    assert texts(query)[0].startswith("Traceback")
+    assert query.topics[-1] == Topic("Where do I live?", asks=True)
     assert len(query.topics) == 4
     assert "alpha" not in query.text
+
+
+def test_a_short_message_is_read_as_a_whole_besides() -> None:
+    """Its sentences may be about one thing."""
+    query = asked(PASTED[:WHOLE])
+    assert query.readings[-1] == query.message
+    assert "alpha" in query.text
+    assert asked(PASTED * 2).message not in asked(PASTED * 2).readings
+
+
+def test_what_asks_is_read_wherever_it_stands() -> None:
+    three = "Where do I live? Which car do I drive? What is my dog called?"
+    for message in (f"{three}\n\n{PASTED * 2}", f"{PASTED}\n\n{three}\n\n{PASTED}"):
+        read = texts(asked(message))
+        assert {"Which car do I drive?", "What is my dog called?"} <= set(read)
+
+
+def test_a_request_that_is_no_question_stands_alone_before_and_behind_what_was_pasted() -> None:
+    data = '{"state": "running", "load": 3.1}, ' * 40
+    request = "Tell me about my sister Anna"
+    assert texts(asked(f"{request}\n{data}"))[0] == request
+    assert texts(asked(f"{data}\n{request}"))[-1] == request
+
+
+def test_what_has_no_full_stops_is_read_in_pieces() -> None:
+    query = asked("and then we went on to the harbour with everybody " * 30 + "\nAny ideas?")
+    assert len(query.topics) == 4
+    assert all(0 < len(text) <= TOPIC_READ for text in texts(query))
+    assert texts(query)[-1] == "Any ideas?"
+
+
+@pytest.mark.parametrize(
+    "hostile", ["a? ", "?\n", "?", "\n", "…", "x", "好。", "好？", "word? ", "' "]
+)
+def test_a_message_of_any_size_has_few_topics(hostile: str) -> None:
+    query = asked(hostile * (1_000_000 // len(hostile)))
+    assert len(query.readings) <= 5
+    assert all(len(text) <= READ + 1 for text in query.readings)
 
 
 def test_a_name_behind_what_was_pasted_is_looked_for() -> None:
     query = asked("word " * 350 + "\n\nWhat does Annika like?")
     assert "annika" in query.names
+
+
+def test_a_name_in_the_middle_of_what_was_pasted_is_looked_for() -> None:
+    query = asked("The harbour office sent new prices. " * 6 + "Mikko wrote. " + PASTED * 2)
+    assert "mikko" not in query.text.lower()
+    assert "mikko" in query.names

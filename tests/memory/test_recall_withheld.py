@@ -153,3 +153,11 @@ def test_the_page_shows_the_excerpts_of_a_summarised_conversation(
     stranger = page(agent, message="How is the red cello?", conversation=str(of_bob.pk))
     assert "of bob" not in stranger
     assert "Select a valid choice" in stranger
+
+
+def test_a_question_behind_what_was_pasted_is_looked_for_too(agent: Agent) -> None:
+    known(agent, "The user's home is in Kallio.", state=State.PENDING)
+    pasted = "The scheduler printed another line about packages, queues and timeouts.\n" * 12
+    (miss,) = withheld.look(agent=agent, message=f"{pasted}\nWhere do I live?", now=NOW)
+    assert miss.why == Why.PENDING
+    assert withheld.look(agent=agent, message=pasted, now=NOW) == []
