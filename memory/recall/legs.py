@@ -312,6 +312,7 @@ def measure(reader: Reader, reports: Sequence[LegReport], found: Mapping[UUID, R
         sheets=_sheets(reader, found) if Leg.TEXT in went else None,
         postings=reader.postings if Leg.TEXT in went else None,
         periods=reader.spans if Leg.TIME in went else (),
+        asks_of_periods=Leg.TIME in went and not reader.beside_spans,
         asks_when=reader.query.asks_when,
     )
 

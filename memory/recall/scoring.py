@@ -43,6 +43,8 @@ class Measures:
     sheets: Sheets | None = None
     postings: Postings | None = None
     periods: Sequence[Period] = ()
+    # And of nothing else.
+    asks_of_periods: bool = False
     asks_when: bool = False
 
 
@@ -115,7 +117,8 @@ class Scores:
         yield Part.NAME, limits.name * self.named
         if seen.periods:
             is_then = [any(is_of(fact, p, self.now) for p in seen.periods) for fact in seen.facts]
-            yield Part.PERIOD, limits.period * np.array(is_then, bool)
+            worth = limits.period_alone if seen.asks_of_periods else limits.period
+            yield Part.PERIOD, worth * np.array(is_then, bool)
 
     def _weights(self) -> Array:
         kinds = self.limits.kind_weight

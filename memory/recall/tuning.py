@@ -37,6 +37,8 @@ class Tuning:
     when: float = 1.0
     name: float = 3.0
     period: float = 1.0
+    # Where nothing else is asked: more than a fact of another day can have by its words.
+    period_alone: float = 12.0
     # Facts that every store is taken to have besides: a few facts say little about what is rare.
     prior: int = 20
 

@@ -432,3 +432,19 @@ def test_a_question_taken_for_another_language_still_reaches_english_facts(agent
     result = ask(agent, "Explain quantum entanglement")
     assert statements(result) == ["The user studied quantum entanglement at university."]
     assert leg(result, Leg.VECTOR) == Outcome.OK
+
+
+DONE = ("The user baked rye bread with Ella.", "The user swam across the bay.")
+
+
+def test_who_asks_of_a_day_alone_is_told_of_that_day_first(agent: Agent) -> None:
+    long_ago, yesterday = NOW - timedelta(days=300), NOW - timedelta(days=1)
+    song = "The user's favourite song of the Beatles is Yesterday."
+    known(agent, song, *OTHERS, observed_at=long_ago)
+    known(agent, *DONE, observed_at=yesterday)
+    result = ask(agent, "What did I do yesterday?")
+    assert set(statements(result)[:2]) == set(DONE)
+    # Who asks of something else as well is told of it.
+    other = statements(ask(agent, "Which song did I like yesterday?"))
+    assert other[0] == song
+    assert set(DONE) <= set(other)
