@@ -1,7 +1,7 @@
 """A mail: its headers, its text, and the names of what is attached to it."""
 
 from email import policy
-from email.message import EmailMessage
+from email.message import EmailMessage, MIMEPart
 from email.parser import BytesParser
 from pathlib import Path
 
@@ -52,7 +52,7 @@ def _body(mail: EmailMessage, reader: Reader) -> tuple[str, bool]:
     return marks.foreign(_plain(part)).replace("\r\n", "\n"), False
 
 
-def _plain(part: EmailMessage) -> str:
+def _plain(part: MIMEPart) -> str:
     """In the encoding that it says; where there is none of that name, as its bytes tell."""
     try:
         return str(part.get_content())
