@@ -1,6 +1,7 @@
 """Rows as a table in Markdown, the first of them its head."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, time
 from itertools import chain
 from typing import Any
 
@@ -61,4 +62,6 @@ def cell(value: Any) -> str:
         return ""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
+    if isinstance(value, datetime) and value.time() == time():
+        value = value.date()  # Excel has no days without an hour
     return " ".join(marks.foreign(str(value)).replace("|", "\\|").split())

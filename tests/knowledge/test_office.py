@@ -1,6 +1,7 @@
 """What a person sees in Word, PowerPoint and Excel, as Markdown."""
 
 import io
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +150,11 @@ STYLES = (
     )
     + "</w:styles>"
 )
+
+
+def test_a_day_of_a_sheet_has_no_hour(tmp_path: Path) -> None:
+    content = files.xlsx(Gales=[("on", "at"), (datetime(2026, 3, 1), datetime(2026, 3, 1, 6, 30))])
+    assert "| 2026-03-01 | 2026-03-01 06:30:00 |" in read(tmp_path, content).markdown
 
 
 def test_headings_of_word_are_those_of_its_styles(tmp_path: Path) -> None:
