@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -194,7 +195,7 @@ def _page_queries(seeded: "Seeded") -> list[Query]:
         except NoReverseMatch:
             print(f"no page {name}", file=sys.stderr)
             continue
-        found += captured(address, lambda address=address: client.get(address))
+        found += captured(address, partial(client.get, address))
     return found
 
 
