@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,6 +17,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 120
+_GOES_WITHIN = 10.0  # seconds
 
 
 def free_port() -> int:
@@ -39,6 +40,14 @@ def alive(process: psutil.Process) -> bool:
         return bool(process.status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
         return False
+
+
+def still_alive(processes: Sequence[psutil.Process]) -> list[psutil.Process]:
+    """After a while: what is left by one that was killed goes on its own."""
+    stop = time.monotonic() + _GOES_WITHIN
+    while any(map(alive, processes)) and time.monotonic() < stop:
+        time.sleep(0.1)
+    return [process for process in processes if alive(process)]
 
 
 class Started:

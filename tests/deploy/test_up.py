@@ -25,6 +25,7 @@ from tests.deploy.processes import (
     alive,
     clean_environment,
     free_port,
+    still_alive,
     temporary_home,
 )
 
@@ -176,7 +177,7 @@ class TestSecondRun:
         started.wait_for("The worker ended by itself (exit status -9) and is started again")
         family = installation.family(started)
         assert _head(_workers(family)) not in before
-        assert [process for process in before if alive(process)] == []
+        assert still_alive(before) == []
         assert installation.is_well()
         assert started.end() == 0
         assert [process for process in family if alive(process)] == []
