@@ -152,21 +152,23 @@ def _print_failures(asked: Sequence[Question], ranks: Mapping[str, int]) -> None
 
 
 def _summary(
-    asked: Sequence[Question], ranks: Mapping[str, Mapping[str, int]], ingested: Ingested | None
+    asked: Sequence[Question], ranks: Mapping[str, Mapping[str, int]], ingested: Ingested
 ) -> dict[str, object]:
+    """Speeds are null of a kept database, into which nothing was taken this time."""
     held = [question.text for question in asked if question.is_held_out]
     places = {name: [found[text] for text in held] for name, found in ranks.items()}
-    speed = ingested.pages / ingested.seconds * 60 if ingested else None
     return {
         "questions": len(held),
         "recall@5": {name: recall(found) for name, found in places.items()},
         "mrr": {name: mrr(found) for name, found in places.items()},
-        "pages_per_minute": round(speed) if speed else None,
-        "pages_per_processor_minute": round(ingested.pages / ingested.processor * 60)
-        if ingested
-        else None,
-        "memory_mb": ingested.megabytes if ingested else None,
+        "pages_per_minute": _a_minute(ingested.pages, ingested.seconds),
+        "pages_per_processor_minute": _a_minute(ingested.pages, ingested.processor),
+        "memory_mb": ingested.megabytes,
     }
+
+
+def _a_minute(pages: float, seconds: float) -> int | None:
+    return round(60 * pages / seconds) if seconds else None
 
 
 def _tune(agent: "Agent", asked: Sequence[Question]) -> None:

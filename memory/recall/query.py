@@ -1,7 +1,7 @@
 """The message that recall answers, read once for all legs. No database, no model."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from itertools import chain
@@ -73,6 +73,12 @@ class Query:
     message: str
     recent: tuple[str, ...]
     now: datetime
+
+    def at(self, now: datetime) -> "Query":
+        """The same at another time, with all that was found out: none of it depends on the time."""
+        other = replace(self, now=now)
+        other.__dict__.update(self.__dict__ | {"now": now})
+        return other
 
     @cached_property
     def is_small_talk(self) -> bool:

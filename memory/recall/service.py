@@ -98,8 +98,7 @@ def recall(
         if thinking is not None:
             thinking.cancel()
         return Recall("", 0, (), Trace(empty_because=Why.MEMORY_OFF))
-    query = read(message, tuple(recent), then or now)
-    reader = Reader(agent, query, tuning(), thinking=thinking, first=first)
+    reader = Reader(agent, asked.at(then or now), tuning(), thinking=thinking, first=first)
     if then is not None:
         reader = at(reader, then, withdrawn=withdrawn)
         conversation = None
