@@ -8,7 +8,7 @@ from agents import tries
 from agents.wording import counted
 
 
-class _Telling(AuthenticationForm):
+class PasswordForm(AuthenticationForm):
     def get_invalid_login_error(self) -> ValidationError:
         seconds = tries.wait(self.cleaned_data["username"])
         if not seconds:
@@ -21,9 +21,5 @@ class _Telling(AuthenticationForm):
         )
 
 
-class PasswordForm(_Telling):
-    pass
-
-
-class AdminPasswordForm(_Telling, AdminAuthenticationForm):
+class AdminPasswordForm(PasswordForm, AdminAuthenticationForm):
     pass

@@ -33,14 +33,3 @@ class Asked:
     @cached_property
     def whole(self) -> float:
         return sum(self.rarities.values()) or 1.0
-
-    def share(self, words: Iterable[int]) -> float:
-        """How much of what was asked these words are, 0 to 1."""
-        return sum(self.rarities.get(word, 0.0) for word in words) / self.whole
-
-    def score(self, times: Mapping[int, float], length: float, average: float) -> float:
-        """About 0 to 1.5, comparable between questions."""
-        found = 0.0
-        for word, count in times.items():
-            found += self.rarities[word] * saturation(count, length, average)
-        return found / self.whole

@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from itertools import repeat
 from typing import Any
 from uuid import UUID
 
@@ -69,8 +68,8 @@ class Scores:
         self.legs = [seen.legs.get(fact.id, _NONE) for fact in seen.facts]
         self.named: Array = np.array([Leg.ENTITY in legs for legs in self.legs], bool)
         # By each reading of the message, which is all of it first.
-        self._covers: list[Array] = []
-        self.cover, self.cover_of_all = self._cover()
+        self._covers = self._shares()
+        self.cover: Array = np.maximum.reduce(self._covers)
         self.parts: dict[Part, Array] = dict(self._parts())
         self.relevance: Array = sum(self.parts.values(), np.zeros(len(seen.facts)))
         self.decay: Array = decay([fact.last_confirmed_at for fact in seen.facts], now, limits)
@@ -97,13 +96,12 @@ class Scores:
             follows=bool(self.follows[place]),
         )
 
-    def _cover(self) -> tuple[Array, Array]:
-        """By the reading of the message that a fact covers most of, and of all of it."""
+    def _shares(self) -> list[Array]:
+        """How much each fact states of each reading."""
         seen = self.seen
         if seen.sheets is None or seen.postings is None:
-            return np.zeros(len(seen.facts)), np.zeros(len(seen.facts))
-        self._covers = [seen.sheets.shares(said) for said in seen.postings.said(self.limits.prior)]
-        return np.maximum.reduce(self._covers), self._covers[0]
+            return [np.zeros(len(seen.facts))]
+        return [seen.sheets.shares(said) for said in seen.postings.said(self.limits.prior)]
 
     def _parts(self) -> Iterator[tuple[Part, Array]]:
         seen, limits = self.seen, self.limits
@@ -127,7 +125,7 @@ class Scores:
 
     def _opens(self) -> Array:
         limits, opened = self.limits, self.seen.opened
-        of_all = (self.cover_of_all >= limits.opens_cover) & (
+        of_all = (self._covers[0] >= limits.opens_cover) & (
             self.cosines >= limits.opens_cover_cosine
         )
         of_topic = (self.cover >= limits.opens_cover) & (self.cosines >= limits.opens_topic_cosine)
@@ -145,8 +143,8 @@ class Scores:
         if self.seen.sheets is None or not self.cover[place]:
             return False
         stated = self.seen.sheets.sheet(place).stated
-        covers = (cover[place] for cover in self._covers)
-        return any(map(self._opens_reading, self._readings, covers, repeat(stated)))
+        pairs = zip(self._readings, self._covers, strict=True)
+        return any(self._opens_reading(reading, cover[place], stated) for reading, cover in pairs)
 
     def _opens_reading(self, reading: Reading, cover: float, stated: Collection[int]) -> bool:
         met = [number for number in stated if number in reading.words]
@@ -164,8 +162,8 @@ class Scores:
         if found is None or cover < self.limits.follows_cover or not pairs:
             return False
         rare = max(3, found.facts / 50)
-        telling = (n for n in pairs if is_telling_pair(words[n]) and found.counts[n] <= rare)
-        return len(pairs) > 1 or any(True for _ in telling)
+        telling = (is_telling_pair(words[n]) and found.counts[n] <= rare for n in pairs)
+        return len(pairs) > 1 or any(telling)
 
     @cached_property
     def _readings(self) -> Sequence[Reading]:

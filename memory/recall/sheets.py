@@ -152,6 +152,7 @@ class Sheets:
         return np.maximum.reduce([self.scores(asked, average) for asked in readings])
 
     def scores(self, asked: Asked, average: float) -> Any:
+        """About 0 to 1.5, comparable between questions."""
         scores = np.zeros(len(self))
         for word, rarity in asked.rarities.items():
             scores += rarity * saturation(self.times[word], self.lengths, average)

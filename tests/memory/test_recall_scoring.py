@@ -119,7 +119,7 @@ def test_a_quote_counts_half_and_uncovers_nothing() -> None:
 def test_a_word_that_nobody_has_keeps_what_is_there_from_being_relevant() -> None:
     assert rarity(0, 1000) > rarity(1, 1000) > rarity(900, 1000) > 0
     asked = Asked({0: rarity(0, 1000), 1: rarity(900, 1000)})
-    assert asked.share([1]) < 0.05
+    assert Sheets.of({A: sheet(1)}, 2).shares(asked)[0] < 0.05
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import random
 import struct
 from uuid import UUID
 
-from memory.recall.lexical import Asked
+from memory.recall.lexical import Asked, saturation
 from memory.recall.sheets import Every, Sheet, Sheets
 
 AVERAGE = 9.5
@@ -14,6 +14,15 @@ ROUND = UUID(int=7 << 64)
 
 def packed(fact_id: UUID, times: float, stated: bool, length: int = 10, words: int = 5) -> bytes:
     return fact_id.bytes + struct.pack(">dii?", times, length, words, stated)
+
+
+def score(asked: Asked, sheet: Sheet) -> float:
+    """The formula, one word after the other."""
+    met = (
+        asked.rarities[word] * saturation(count, sheet.length, AVERAGE)
+        for word, count in sheet.times.items()
+    )
+    return sum(met) / asked.whole
 
 
 def test_the_lexeme_that_a_fact_has_most_counts() -> None:
@@ -63,7 +72,7 @@ def test_the_best_are_those_that_each_sheet_by_itself_scores_best() -> None:
     # Two that are equal but for their ids.
     twin = Sheet(10, 3, dict.fromkeys(range(6), 3.0))
     sheets |= {UUID(int=2): twin, UUID(int=1): twin}
-    scores = {key: asked.score(one.times, one.length, AVERAGE) for key, one in sheets.items()}
+    scores = {key: score(asked, one) for key, one in sheets.items()}
     wanted = sorted(scores, key=lambda key: (-scores[key], key.int))[:50]
     table = Sheets.of(sheets, words=6)
     places, best = table.best([asked], AVERAGE, 50)
