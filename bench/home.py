@@ -22,18 +22,25 @@ KEPT = Path(__file__).resolve().parent.parent / ".data" / "bench"
 
 def start(folder: Path) -> None:
     """Everything that imports models has to be imported after this."""
+    load(folder)
+    migrate()
+
+
+def load(folder: Path) -> None:
+    """The first half of `start`: the model is there, the schema is not."""
     _keep_graphs(folder)
-    _set_up(folder)
+    join(folder)
+
+
+def migrate() -> None:
+    """The second half: a minute of one processor, in which the others can go on with texts."""
     from django.core.management import call_command
 
-    from memory import embedding
-
     call_command("migrate", verbosity=0)
-    embedding.warm_up()
 
 
 def join(folder: Path) -> None:
-    """As `start`, in another process beside the one that started."""
+    """As `load`, in another process beside the one that started."""
     _set_up(folder)
     from memory import embedding
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from bench.locomo import TUNED_ON, Question, Sample
 
-# Rows asked of every system: more than recall@50 needs, for ten sessions have to be among them.
+# Rows asked of every other system: more than recall@50 needs, for ten sessions have to be among
+# them.
 DEPTH = 200
 DEPTHS = (5, 10, 25, 50)
 TURN_MEASURES = (

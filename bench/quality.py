@@ -70,13 +70,15 @@ def _options() -> argparse.Namespace:
 def _measured(
     samples: Sequence[Sample], folder: Path, *, with_peers: bool
 ) -> tuple[Results, Results, list[str]]:
-    with ThreadPoolExecutor(1) as beside:
+    with ThreadPoolExecutor(2) as beside:
         python = beside.submit(peers.environment, CACHE / "peers") if with_peers else None
-        with home.told("database and model"):
-            home.start(folder)
+        with home.told("model"):
+            home.load(folder)
         with home.workers(folder) as workers:
-            with home.told("vectors for baselines and peers"):
-                vectors = _vectors(samples, workers)
+            with home.told("database, and vectors for baselines and peers"):
+                made = beside.submit(_vectors, samples, workers)
+                home.migrate()
+                vectors = made.result()
             running = _start_peers(python.result(), samples, vectors) if python else {}
             found = _all_measured(samples, vectors, workers)
     from bench.conversation import of_peer
