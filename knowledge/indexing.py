@@ -35,7 +35,8 @@ def index(claim: "Claim", markdown: str) -> None:
     pieces = split(markdown, tick=claim.keep)
     if not pieces:
         raise Unreadable(Failure.EMPTY, "There is no text in it.")
-    todo = [(n, piece) for n, piece in enumerate(pieces) if n not in _done(claim, pieces)]
+    done = _done(claim, pieces)
+    todo = [(n, piece) for n, piece in enumerate(pieces) if n not in done]
     claim.update(stage=Stage.EMBEDDING, progress=len(pieces) - len(todo), progress_of=len(pieces))
     for start in range(0, len(todo), AT_ONCE):
         batch = todo[start : start + AT_ONCE]

@@ -8,6 +8,8 @@ from ipaddress import ip_network
 from random import Random
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks
 from pytest_django.fixtures import Settings
@@ -269,6 +271,24 @@ def test_a_job_that_was_killed_is_taken_up_where_it_stopped(
         lost.update(progress=7)
     with pytest.raises(Taken), lost.writing():
         pass
+
+
+def test_what_an_earlier_try_wrote_is_looked_up_once(papers: Collection) -> None:
+    """Once for each passage, a long document would take hours and lose its worker meanwhile."""
+
+    def queries(sections: int) -> int:
+        text = "\n\n".join(
+            f"## Part {n}\n\n{'Clay and water make it. ' * 80}" for n in range(sections)
+        )
+        claim = claims.claim(add(papers, text.encode(), f"{sections}.md").pk, timezone.now())
+        assert claim is not None
+        kept = job._text(claim)
+        with CaptureQueriesContext(connection) as made:
+            indexing.index(claim, kept.markdown)
+        assert claim.document.passages >= sections
+        return len(made)
+
+    assert queries(2) == queries(10)
 
 
 def test_a_document_that_takes_long_stays_with_its_worker(papers: Collection) -> None:
