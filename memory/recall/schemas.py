@@ -228,7 +228,7 @@ class TraceOut(BaseModel):
         trace = recall.trace
         return cls(
             legs=[LegOut.of(report) for report in trace.legs],
-            near_misses=[NearMissOut.of(miss) for miss in trace.near_misses if explain],
+            near_misses=[NearMissOut.of(miss) for miss in trace.near_misses] if explain else [],
             withheld=[WithheldOut(id=miss.fact.pk, why=miss.why) for miss in withheld],
             rules_left=[rule.pk for rule in recall.ahead.rules_left],
             empty_because=trace.empty_because,

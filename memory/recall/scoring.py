@@ -83,18 +83,27 @@ class Scores:
         return sorted(range(len(facts)), key=lambda place: (-scores[place], facts[place].id.int))
 
     def candidate(self, place: int) -> Candidate:
-        parts = ((part, float(values[place])) for part, values in self.parts.items())
+        cosine, *numbers = self._numbers[place]
+        parts = zip(self.parts, self._worths[place], strict=True)
         return Candidate(
-            fact=self.seen.facts[place],
-            legs=self.legs[place],
-            parts={part: value for part, value in parts if value},
-            cosine=float(self.cosines[place]) if self.is_near[place] else None,
-            cover=float(self.cover[place]),
-            decay=float(self.decay[place]),
-            score=float(self.score[place]),
-            opens=bool(self.opens[place]),
-            follows=bool(self.follows[place]),
+            self.seen.facts[place],
+            self.legs[place],
+            {part: worth for part, worth in parts if worth},
+            None if math.isnan(cosine) else cosine,
+            *numbers,
         )
+
+    # One number of an array costs as much as a list of all of them.
+    @cached_property
+    def _numbers(self) -> list[tuple[Any, ...]]:
+        """Of each place, in the order of a candidate's fields."""
+        columns = (self.cosines, self.cover, self.decay, self.score, self.opens, self.follows)
+        return list(zip(*(column.tolist() for column in columns), strict=True))
+
+    @cached_property
+    def _worths(self) -> list[list[float]]:
+        """Of each place, in the order of `parts`."""
+        return np.stack(list(self.parts.values()), axis=1).tolist()  # type: ignore[no-any-return]
 
     def _shares(self) -> list[Array]:
         """How much each fact states of each reading."""

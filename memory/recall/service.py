@@ -175,7 +175,7 @@ def _told(
         because = _why_nothing(reader, then)
     trace = Trace(
         legs=reports,
-        near_misses=tuple(islice(_misses(seen, items), reader.tuning.near_misses)),
+        missed=lambda: tuple(islice(_misses(seen, items), reader.tuning.near_misses)),
         empty_because=because,
         as_of=then,
         timings=clock.steps,

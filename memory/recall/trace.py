@@ -1,10 +1,11 @@
 """What happened on the way to a block: values that pages and API show. They hold no row that the
 agent may not read, because legs only ever see those. Tuples are what there are hundreds of."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from functools import cached_property
 from typing import NamedTuple
 from uuid import UUID
 
@@ -124,10 +125,16 @@ class NearMiss:
 @dataclass(frozen=True)
 class Trace:
     legs: tuple[LegReport, ...] = ()
-    near_misses: tuple[NearMiss, ...] = ()
+    # Looks for what is of interest to few: see `near_misses`.
+    missed: Callable[[], tuple[NearMiss, ...]] = tuple
     # Why there is no unpinned item, where there is none.
     empty_because: Why | None = None
     # The moment that it is of, where that is not now.
     as_of: datetime | None = None
     # Milliseconds by step.
     timings: Mapping[str, float] = field(default_factory=dict)
+
+    @cached_property
+    def near_misses(self) -> tuple[NearMiss, ...]:
+        """Best first."""
+        return self.missed()

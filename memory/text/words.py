@@ -13,6 +13,11 @@ UNSPACED = (
 )
 _RUN = re.compile(f"[{UNSPACED}]+|[^{UNSPACED}]+")
 _UNSPACED_CHAR = re.compile(f"[{UNSPACED}]")
+# What of ASCII depends on what stands beside it, and what is no part of a word anywhere.
+_SIGNS = re.compile("['.,^+#%-]")
+_OUTSIDE = {
+    code: " " for code in range(128) if not chr(code).isalnum() and chr(code) not in "$'.,^+#%-"
+}
 
 
 def words(text: str) -> list[str]:
@@ -28,8 +33,15 @@ def words(text: str) -> list[str]:
 
 def _spaced_words(run: str) -> list[str]:
     """By category rather than by \\w, which takes Indic vowel signs for word ends."""
-    kept = "".join(c if _in_word(c, i, run) else " " for i, c in enumerate(run))
+    if run.isascii():  # most are, and of most characters there is nothing to ask
+        kept = _SIGNS.sub(lambda at: _kept(at[0], at.start(), run), run.translate(_OUTSIDE))
+    else:
+        kept = "".join(_kept(char, place, run) for place, char in enumerate(run))
     return kept.split()
+
+
+def _kept(char: str, index: int, run: str) -> str:
+    return char if _in_word(char, index, run) else " "
 
 
 def _in_word(char: str, index: int, run: str) -> bool:

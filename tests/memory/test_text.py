@@ -1,6 +1,7 @@
 """Text in any script: when it is the same, where a quote stands, which language it is in."""
 
 import time
+from random import Random
 
 import pytest
 
@@ -200,6 +201,14 @@ def test_every_place_of_a_quote_is_found() -> None:
 )
 def test_words_of_any_script(text: str, expected: list[str]) -> None:
     assert words(text) == expected
+
+
+def test_words_do_not_depend_on_the_script_of_what_follows() -> None:
+    letters = [*map(chr, range(128)), *"abcXYZ0189 '.,^+#%-$ " * 6]
+    picked = Random(1)
+    for _ in range(5_000):
+        text = "".join(picked.choices(letters, k=picked.randint(0, 14)))
+        assert words(f"{text} ä") == [*words(text), "ä"], text
 
 
 @pytest.mark.parametrize(
