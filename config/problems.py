@@ -6,7 +6,7 @@ from http import HTTPStatus
 from typing import Any, ClassVar
 
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from pydantic import BaseModel
@@ -36,6 +36,7 @@ from memory.vocabulary import State
 from memory.webhooks.keeping import HookRefused
 
 PROBLEM_TYPE = "application/problem+json"
+BROKEN_OFF = "The request broke off before its end, so nothing of it was taken."
 
 Handler = Callable[[HttpRequest, Exception], HttpResponse]
 
@@ -86,6 +87,7 @@ PROBLEMS: tuple[tuple[type[Exception], int, str], ...] = (
     (lifecycle.LifecycleError, 409, "refused"),
     (RequestDataTooBig, 413, "too_large"),
     (TooManyFieldsSent, 413, "too_large"),
+    (UnreadablePostError, 400, "broken_off"),
     (Http404, 404, "not_found"),
 )
 # Those that have handlers of their own among them.
@@ -99,6 +101,7 @@ CODES: tuple[tuple[type[Exception], int, str], ...] = (
 SAID = {
     TooManyFieldsSent: "The address has too many fields.",
     RequestDataTooBig: "The request is too large; send less at a time.",
+    UnreadablePostError: BROKEN_OFF,
     Http404: "Not found.",
 }
 # One broken message is told; a batch of broken ones need not be told in full.

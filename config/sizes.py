@@ -15,6 +15,7 @@ from memory import api_transfer
 # Have limits of their own, and answers in the shape that their clients read.
 ELSEWHERE = ("/v1/", "/mcp")
 API = "/api/"
+WITHOUT_LENGTH = "Say how long the body is (Content-Length): one sent in chunks can't be taken."
 
 
 def largest(path: str) -> int:
@@ -39,21 +40,23 @@ def _larger() -> tuple[tuple[str, int], ...]:
 
 class RequestSizes:
     """Middleware. A web server here hands on no body without its length, so that is all to look
-    at."""
+    at, and whoever sends one is told so."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        if "CONTENT_LENGTH" not in request.META and request.headers.get("Transfer-Encoding"):
+            return _refusal(request.path, 411, "length_required", WITHOUT_LENGTH)
         length = request.META.get("CONTENT_LENGTH") or "0"
         most = largest(request.path)
         if request.path.startswith(ELSEWHERE) or not length.isdigit() or int(length) <= most:
             return self.get_response(request)
-        return _refusal(request.path, most)
+        said = f"The request is larger than the {most // 1_000_000} MB that this address takes."
+        return _refusal(request.path, 413, "too_large", said)
 
 
-def _refusal(path: str, most: int) -> HttpResponse:
-    said = f"The request is larger than the {most // 1_000_000} MB that this address takes."
+def _refusal(path: str, status: int, code: str, said: str) -> HttpResponse:
     if path.startswith(API):
-        return problem(413, "too_large", said)
-    return HttpResponse(said, status=413, content_type="text/plain; charset=utf-8")
+        return problem(status, code, said)
+    return HttpResponse(said, status=status, content_type="text/plain; charset=utf-8")

@@ -35,13 +35,16 @@ def spool(stream: Any, most: int) -> Spooled:
     """`stream`: a file, or an upload of Django's. Raises TooLarge as soon as it is."""
     kept: IO[bytes] = SpooledTemporaryFile(max_size=_SPOOLED)  # noqa: SIM115  (the caller's)
     size, digest = 0, hashlib.sha256()
-    for chunk in _chunks(stream):
-        size += len(chunk)
-        if size > most:
-            kept.close()
-            raise TooLarge
-        digest.update(chunk)
-        kept.write(chunk)
+    try:
+        for chunk in _chunks(stream):
+            size += len(chunk)
+            if size > most:
+                raise TooLarge
+            digest.update(chunk)
+            kept.write(chunk)
+    except BaseException:
+        kept.close()
+        raise
     return Spooled(kept, size, digest.hexdigest())
 
 

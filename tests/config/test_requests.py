@@ -1,17 +1,21 @@
 """What every operation refuses before it does anything: a body of another kind, a field in the
 address that it does not know, and more than it takes."""
 
+from io import BytesIO
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 
-from agents.models import StoredReply, User
+from agents.models import Agent, StoredReply, User
 from config.api import api
 from config.openapi import operations
 from config.strictness import fields_of
+from knowledge.models import Document
+from memory.models import Fact
 from tests.isolation.test_api import key_of
+from tests.knowledge.shelves import shelf
 
 pytestmark = pytest.mark.django_db
 ROW = "0190c0de-0000-7000-8000-000000000000"
@@ -91,6 +95,45 @@ def test_a_refused_field_leaves_no_stored_answer(client: Client) -> None:
     )
     assert answer.status_code == 422
     assert not StoredReply.objects.exists()
+
+
+PLACES = (
+    "/api/v1/knowledge/collections/{}/files?name=a.txt",
+    "/api/v1/import?format=bullets",
+)
+
+
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("place", PLACES)
+def test_a_client_that_hangs_up_has_sent_nothing(
+    client: Client, alice: User, place: str, named: bool
+) -> None:
+    """The web server ends half a body as it ends a whole one."""
+    agent = Agent.objects.get(owner=alice, is_default=True)
+    path = f"{place.format(shelf(alice).pk)}&agent={agent.slug}"
+    body = b"- The user has a kiln.\n- The user has a wheel.\n"
+    name = {"idempotency-key": "one"} if named else {}
+
+    def send(length: int) -> Any:
+        cut: dict[str, Any] = {"CONTENT_LENGTH": str(length), "wsgi.input": BytesIO(body)}
+        return client.generic("POST", path, headers=name, **cut)
+
+    broken = send(len(body) + 1)
+    assert (broken.status_code, broken.json()["code"]) == (400, "broken_off")
+    assert not Document.objects.exists()
+    assert not Fact.objects.exists()
+    assert send(len(body)).status_code in (200, 202)
+    assert Document.objects.exists() or Fact.objects.exists()
+
+
+def test_a_body_without_its_length_is_told_to_have_one(client: Client, alice: User) -> None:
+    """As `curl -T -` sends it; the web server hands none of it on."""
+    path = PLACES[0].format(shelf(alice).pk)
+    answer = client.generic("POST", path, headers={"transfer-encoding": "chunked"})
+    assert (answer.status_code, answer.json()["code"]) == (411, "length_required")
+    assert "Content-Length" in answer.json()["detail"]
+    page = client.generic("POST", reverse("login"), headers={"transfer-encoding": "chunked"})
+    assert page.status_code == 411
 
 
 class Endless:
