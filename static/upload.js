@@ -3,16 +3,10 @@
 "use strict";
 
 (() => {
-  const MEGABYTE = 1_000_000;
   const NO_ANSWER = "The server can't be reached, or hung up.";
   const SIGNED_OUT = "Your session has ended. Reload the page and sign in.";
   const NO_COLLECTION = "This collection no longer exists.";
   const FOLDER = "is a folder. Drop the files in it.";
-
-  function size(bytes) {
-    const megabytes = bytes / MEGABYTE;
-    return `${megabytes < 10 ? megabytes.toFixed(1) : Math.round(megabytes)} MB`;
-  }
 
   function line(list, name) {
     const item = document.createElement("li");
@@ -75,10 +69,11 @@
   async function upload(form, files, folders) {
     const list = form.querySelector("[data-uploads]");
     const most = Number(form.dataset.mostBytes);
+    const tooLarge = form.dataset.tooLarge;
     folders.forEach((name) => problem(line(list, name), FOLDER));
     const rows = files.map((file) => ({ file, row: line(list, file.name) }));
     for (const { file, row } of rows) {
-      if (file.size > most) problem(row, `is ${size(file.size)}; at most ${size(most)} fit.`);
+      if (file.size > most) problem(row, tooLarge);
       else if (file.size === 0) problem(row, "is empty.");
       else await send(form, file, row);
       document.getElementById("documents")?.dispatchEvent(new CustomEvent("refresh"));

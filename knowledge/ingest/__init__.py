@@ -9,6 +9,7 @@ from knowledge.ingest.adding import (
     add_text,
     in_words,
     most_bytes,
+    too_large,
 )
 from knowledge.ingest.deleting import delete, delete_collection
 from knowledge.ingest.steps import reingest, reingest_all, retry, retry_all
@@ -27,4 +28,5 @@ __all__ = [
     "reingest_all",
     "retry",
     "retry_all",
+    "too_large",
 ]

@@ -45,6 +45,12 @@ def in_words(size: int) -> str:
     return f"{size} bytes"
 
 
+def too_large() -> str:
+    """What is said after a file's name."""
+    most = in_words(most_bytes())
+    return f"is larger than {most}, the most that fits. Split it and add the parts."
+
+
 def add_file(
     *,
     owner: User,
@@ -128,9 +134,7 @@ def _take(row: Document, stream: Any, actor: Actor) -> Added:
     try:
         original = storage.spool(stream, most_bytes())
     except storage.TooLarge:
-        raise Refused(
-            f"That is larger than {in_words(most_bytes())}, the most that fits."
-        ) from None
+        raise Refused(f"The file {too_large()}") from None
     with original.file:
         if not original.size:
             raise Refused("There is nothing in it.")

@@ -74,10 +74,7 @@ def _upload(request: DeskRequest, row: Collection, too_large: list[str]) -> Http
     outcome = Outcome()
     for file in request.FILES.getlist("files"):
         _take(request, row, file, outcome)
-    most = ingest.in_words(ingest.most_bytes())
-    outcome.problems += [
-        (name, f"is larger than {most}, the most that fits.") for name in too_large
-    ]
+    outcome.problems += [(name, ingest.too_large()) for name in too_large]
     if not outcome.stored and not outcome.problems:
         outcome.problems.append(("Nothing was uploaded", "choose a file first."))
     if request.accepts("text/html"):

@@ -132,6 +132,7 @@ def show(
         "text": text or TextForm(label_suffix=""),
         "question": QuestionForm(request.user, initial={"collection": row.pk}),
         "most_bytes": settings.KNOWLEDGE_MAX_BYTES,
+        "too_large": ingest.too_large(),
         "kinds": KINDS,
         "accept": ACCEPT,
     }

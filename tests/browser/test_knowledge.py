@@ -53,7 +53,9 @@ def test_a_document_is_dropped_read_found_and_deleted(
     page.evaluate(DROP, [["lease.md", "huge.pdf"], [LEASE, "x" * 1_000_001]])
     uploads = page.locator("[data-uploads] li")
     expect(uploads.nth(0)).to_contain_text("lease is up")
-    expect(uploads.nth(1)).to_have_text("huge.pdf: is 1.0 MB; at most 1.0 MB fit.")
+    expect(uploads.nth(1)).to_have_text(
+        "huge.pdf: is larger than 1 MB, the most that fits. Split it and add the parts."
+    )
     listed = page.locator("#documents .rows > li")
     expect(listed).to_have_count(1)
     expect(listed).to_contain_text("Waiting")

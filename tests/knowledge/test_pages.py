@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from io import BytesIO
 from typing import Any
 from urllib.parse import unquote
 
@@ -9,6 +10,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test import Client
+from django.test.client import encode_multipart
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from pytest_django import DjangoCaptureOnCommitCallbacks
@@ -149,9 +151,24 @@ def test_a_file_over_the_limit_is_named_and_the_others_are_taken(
     answer = upload(alices, papers, big, file("small.md"), follow=True)
     assert said(answer) == [
         "“small” is stored, and read now.",
-        "big.pdf: is larger than 100 kB, the most that fits.",
+        "big.pdf: is larger than 100 kB, the most that fits. Split it and add the parts.",
     ]
     assert Document.objects.get().title == "small"
+
+
+def test_a_form_that_breaks_off_leaves_nothing(alices: Client, papers: Collection) -> None:
+    """Neither the file that was on its way, nor those before it: who sent them was told of none."""
+    url = reverse("document-upload", args=[papers.pk])
+    body = encode_multipart("x", {"files": [file("a.md"), file("b.md", b"Bees sing. " * 90)]})
+
+    def send(content: bytes) -> Any:
+        sent: dict[str, Any] = {"CONTENT_LENGTH": str(len(body)), "wsgi.input": BytesIO(content)}
+        return alices.generic("POST", url, CONTENT_TYPE="multipart/form-data; boundary=x", **sent)
+
+    assert send(body[:-500]).status_code == 400
+    assert not Document.objects.exists()
+    assert send(body).status_code == 302
+    assert Document.objects.count() == 2
 
 
 def test_what_is_far_too_large_is_refused_unread(alices: Client, papers: Collection) -> None:
