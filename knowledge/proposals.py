@@ -19,6 +19,7 @@ from conversations.ingest import DOCUMENT, Excerpt, Stored
 from conversations.models import Conversation, Message
 from conversations.passages import digest
 from knowledge.models import Document, DocumentPassage
+from knowledge.search.service import pages_of
 from memory import llm
 from memory.extraction.windows import MESSAGES
 from memory.models import Evidence, Fact, Rule
@@ -101,13 +102,6 @@ def place_of(document: Document, passage: DocumentPassage) -> str:
     room = 120 - len(pages) - 2
     path = path if len(path) <= room else f"{path[: room - 1]}…"
     return f"{path}, {pages}" if pages else path
-
-
-def pages_of(passage: DocumentPassage) -> str:
-    first, last = passage.page_from, passage.page_to
-    if first is None:
-        return ""
-    return f"page {first}" if last in (None, first) else f"pages {first} to {last}"
 
 
 def hanging(owner: User, documents: Iterable[UUID]) -> Hanging:

@@ -75,7 +75,7 @@ def announced(passage: DocumentPassage, number: int, nonce: str) -> str:
     told = [
         _within(PATH, clean(redact(path), nonce)),
         f"collection “{_within(NAME, clean(passage.document.collection.name, nonce))}”",
-        *([f"page {pages}"] if pages else []),
+        *([pages] if pages else []),
         *([_ORIGINS[passage.kind]] if passage.kind in _ORIGINS else []),
         absolute(link_to(passage)),
         f"passage {passage.pk}",

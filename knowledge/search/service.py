@@ -90,11 +90,11 @@ def path_of(passage: DocumentPassage) -> list[str]:
 
 
 def pages_of(passage: DocumentPassage) -> str:
-    """`12`, `12-13`, or nothing where the document has none."""
+    """In words: "page 12", "pages 12 to 13", or nothing where the document has none."""
     first, last = passage.page_from, passage.page_to
     if first is None:
         return ""
-    return f"{first}" if last in (None, first) else f"{first}-{last}"
+    return f"page {first}" if last in (None, first) else f"pages {first} to {last}"
 
 
 def link_to(passage: DocumentPassage) -> str:

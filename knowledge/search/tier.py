@@ -26,7 +26,7 @@ def _bears_on_it(found: Found) -> bool:
 
 def _hit(found: Found) -> Hit:
     passage, document = found.passage, found.document
-    pages = f", page {found.pages}" if found.pages else ""
+    pages = f", {found.pages}" if found.pages else ""
     return Hit(
         Tier.DOCUMENT,
         found.score,

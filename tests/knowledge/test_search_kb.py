@@ -352,7 +352,7 @@ def test_each_result_says_where_it_is_from(
     settings.PUBLIC_URL = "https://memory.example/home"
     row = filed(papers, "Pottery", KILN)
     [one] = search_kb(agent, "porcelain kiln")
-    assert (one.path, one.pages) == (["Pottery", "Part 1"], "1")
+    assert (one.path, one.pages) == (["Pottery", "Part 1"], "page 1")
     assert one.link == f"/knowledge/documents/{row.pk}/?at=0#passage-0"
     text = fenced([one], budget=1000)
     for part in (
@@ -363,6 +363,16 @@ def test_each_result_says_where_it_is_from(
         str(one.passage.pk),
     ):
         assert part in text
+
+
+def test_a_passage_over_two_pages_names_both_alike_everywhere(
+    agent: Agent, papers: Collection, no_vectors: None
+) -> None:
+    row = filed(papers, "Pottery", KILN)
+    DocumentPassage.objects.filter(document=row).update(page_to=2)
+    [one] = search_kb(agent, "porcelain kiln")
+    assert one.pages == "pages 1 to 2"
+    assert "; pages 1 to 2;" in fenced([one], budget=1000)
 
 
 def test_what_does_not_fit_is_left_out_whole(
