@@ -57,7 +57,7 @@ def new_fact(request: DeskRequest) -> HttpResponse:
     if not form.is_valid():
         return _page(request, form, status=422)
     if form.cleaned_data["looked"] != _mark(form):
-        return _page(request, form, **_beside(request.user, form))
+        return _page(request, form, not_yet=True, **_beside(request.user, form))
     try:
         fact = _save(request.user, form)
     except (lifecycle.LifecycleError, MemoryOff) as refusal:

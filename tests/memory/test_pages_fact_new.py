@@ -34,6 +34,13 @@ def test_the_nearest_facts_are_shown_before_anything_is_stored(alices, agent, bo
     assert not Fact.objects.filter(origin=Origin.MANUAL).exists()
 
 
+def test_it_says_that_it_is_not_stored_before_the_nearest_were_seen(alices):
+    asked = "It is not stored yet"
+    assert asked in look(alices).content.decode()
+    assert asked not in alices.post(reverse("fact-nearest"), BEES).content.decode()
+    assert asked not in text(alices, "fact-new")
+
+
 def test_it_is_active_at_once_and_on_record(alices, alice, agent):
     page = add(alices, since="2026-03-02", tags=["project"], pinned="on", scope=str(agent.pk))
     fact = Fact.objects.get()
