@@ -94,7 +94,8 @@ def _tell(request: DeskRequest, tally: Tally, report: Report) -> None:
             " They are read from now on; what is found waits for your review.",
         )
     else:
-        messages.info(request, "Nothing in it is new.")
+        why = "Nothing in it is new." if tally.known else "No message was found in it."
+        messages.info(request, why)
     for line in report.broken.lines[:SHOWN]:
         messages.warning(request, f"Could not be read: {line[:300]}")
     if len(report.broken) > SHOWN:

@@ -12,6 +12,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
+from agents.audit import acting, person
 from agents.models import Agent, OwnerSettings, User
 from config.sizes import largest
 from conversations.importers.upload import LARGEST
@@ -71,6 +72,28 @@ def test_a_file_and_the_same_in_an_archive_come_in_once(
     assert "Nothing in it is new" in page
     assert Message.objects.count() == 1
     assert list(folder.iterdir()) == []
+
+
+def test_what_holds_no_message_is_not_called_known(desk: Client, agent: Agent) -> None:
+    talk = {"uuid": "1", "name": "", "created_at": "2026-03-02T09:00:00Z", "chat_messages": []}
+    page = send(desk, json.dumps([talk]).encode(), agent, "conversations.json").content.decode()
+    assert "No message was found in it." in page
+    assert "Nothing in it is new" not in page
+
+
+def test_rules_from_a_file_are_counted_as_rules(desk: Client, alice: User, agent: Agent) -> None:
+    with acting(person(alice), "test"):
+        Import.objects.create(
+            owner=alice,
+            format="rules",
+            file_name="CLAUDE.md",
+            counts={"rules": 3, "left_out": 0},
+        )
+    send(desk, talk(), agent)
+    page = " ".join(desk.get(reverse("imports")).content.decode().split())
+    assert "3 rules" in page
+    assert "1 new conversation" in page
+    assert "0 new conversations" not in page
 
 
 @pytest.mark.parametrize(

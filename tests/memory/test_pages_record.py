@@ -33,7 +33,7 @@ def test_it_lists_conversations_with_what_came_of_them(alices, agent, bobs_agent
     for shown in (
         "Bees",
         "2 messages",
-        "read up to 0",
+        "not read yet",
         "1 active",
         "1 pending",
         "never learned from",
