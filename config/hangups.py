@@ -3,7 +3,7 @@ as it ends a whole one, so half a file would be stored for the file."""
 
 from collections.abc import Callable
 from io import IOBase
-from typing import BinaryIO
+from typing import BinaryIO, NoReturn
 
 from django.http import HttpRequest, HttpResponse, UnreadablePostError
 
@@ -15,7 +15,7 @@ class Promised(IOBase):
     makes an UnreadablePostError."""
 
     def __init__(self, stream: BinaryIO, length: int) -> None:
-        self.stream, self.left = stream, length
+        self.stream, self.left, self.broke = stream, length, False
 
     def read(self, size: int | None = -1) -> bytes:
         wanted = self.left if size is None or size < 0 else min(size, self.left)
@@ -23,7 +23,7 @@ class Promised(IOBase):
         while len(said) < wanted:
             more = self.stream.read(wanted - len(said))
             if not more:
-                raise OSError(BROKEN_OFF)
+                self._break()
             said += more
         self.left -= len(said)
         return said
@@ -32,8 +32,12 @@ class Promised(IOBase):
         said = self.stream.readline(-1 if size is None else size)
         self.left -= len(said)
         if not said and size and self.left:
-            raise OSError(BROKEN_OFF)
+            self._break()
         return said
+
+    def _break(self) -> NoReturn:
+        self.broke = True
+        raise OSError(BROKEN_OFF)
 
 
 class HangUps:
@@ -44,12 +48,24 @@ class HangUps:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         length = request.META.get("CONTENT_LENGTH") or "0"
-        if length.isdigit() and int(length):
-            request._stream = Promised(request._stream, int(length))  # type: ignore[attr-defined]
-        return self.get_response(request)
+        if not length.isdigit() or not int(length):
+            return self.get_response(request)
+        body = Promised(request._stream, int(length))
+        request._stream = body  # type: ignore[assignment]
+        try:
+            return self.get_response(request)
+        finally:
+            if body.broke:
+                _drop_files(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """Nobody listens any more; it is no fault of ours that the log should tell."""
         if not isinstance(error, UnreadablePostError):
             return None
         return HttpResponse(BROKEN_OFF, status=400, content_type="text/plain; charset=utf-8")
+
+
+def _drop_files(request: HttpRequest) -> None:
+    """The half one would stand on the disk until Python comes to collect its garbage."""
+    for handler in request.upload_handlers:
+        handler.upload_interrupted()

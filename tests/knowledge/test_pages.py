@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
@@ -156,17 +157,22 @@ def test_a_file_over_the_limit_is_named_and_the_others_are_taken(
     assert Document.objects.get().title == "small"
 
 
-def test_a_form_that_breaks_off_leaves_nothing(alices: Client, papers: Collection) -> None:
+def test_a_form_that_breaks_off_leaves_nothing(
+    alices: Client, papers: Collection, settings: Settings, tmp_path: Path
+) -> None:
     """Neither the file that was on its way, nor those before it: who sent them was told of none."""
+    settings.FILE_UPLOAD_MAX_MEMORY_SIZE, settings.FILE_UPLOAD_TEMP_DIR = 0, tmp_path
     url = reverse("document-upload", args=[papers.pk])
-    body = encode_multipart("x", {"files": [file("a.md"), file("b.md", b"Bees sing. " * 90)]})
+    body = encode_multipart("x", {"files": [file("a.md"), file("b.md", b"Bees sing. " * 20_000)]})
 
     def send(content: bytes) -> Any:
         sent: dict[str, Any] = {"CONTENT_LENGTH": str(len(body)), "wsgi.input": BytesIO(content)}
         return alices.generic("POST", url, CONTENT_TYPE="multipart/form-data; boundary=x", **sent)
 
-    assert send(body[:-500]).status_code == 400
+    broken = send(body[:-500])
+    assert broken.status_code == 400
     assert not Document.objects.exists()
+    assert list(tmp_path.iterdir()) == []
     assert send(body).status_code == 302
     assert Document.objects.count() == 2
 
