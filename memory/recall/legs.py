@@ -15,14 +15,14 @@ from django.db.models import Q, QuerySet
 from agents.models import Agent
 from memory import embedding
 from memory.models import Fact
-from memory.recall import named, nearest, scoring, terms
+from memory.recall import named, nearest, terms
 from memory.recall.census import Census, take
 from memory.recall.dates import Period, periods
 from memory.recall.first import UNASKED, First
 from memory.recall.nearest import Condition, Row
 from memory.recall.of_periods import of_periods
 from memory.recall.query import Query, is_latin
-from memory.recall.scoring import Measures
+from memory.recall.scoring import Measures, Standings
 from memory.recall.sentences import content_words
 from memory.recall.sheets import Every, Sheets
 from memory.recall.statements import apart
@@ -306,7 +306,7 @@ def measure(reader: Reader, reports: Sequence[LegReport], found: Mapping[UUID, R
     )
     return Measures(
         facts=[row.fact for row in found.values()],
-        legs=scoring.standings(reports),
+        legs=Standings(reports),
         opened=opened,
         cosines=cosines,
         sheets=_sheets(reader, found) if Leg.TEXT in went else None,

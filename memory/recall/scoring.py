@@ -23,11 +23,33 @@ from memory.recall.tuning import Tuning
 
 _DAY = 86_400
 _LEAST = 0.01  # confidence 0 is unlikely, not impossible
-_NONE: Mapping[Leg, Standing] = {}
 # A message of so few words of content opens by one of them.
 _FEW_WORDS = 2
 # Of one number a fact.
 Array = Any
+
+
+class Standings:
+    """Where facts stand in the legs. Put together for those that are asked for: the legs have seen
+    a hundred, of which few are told."""
+
+    def __init__(self, reports: Iterable[LegReport] = ()) -> None:
+        self._seen = [
+            (report.leg, hits, {hit.fact_id: place for place, hit in enumerate(hits)})
+            for report in reports
+            if (hits := report.found.hits)
+        ]
+
+    def of(self, fact_id: UUID) -> dict[Leg, Standing]:
+        found = {}
+        for leg, hits, places in self._seen:
+            if (place := places.get(fact_id)) is not None:
+                found[leg] = Standing(place + 1, hits[place].score, hits[place].matched)
+        return found
+
+    def by(self, leg: Leg) -> Collection[UUID]:
+        """Those that it has seen."""
+        return next((places for name, _, places in self._seen if name == leg), ())
 
 
 @dataclass(frozen=True)
@@ -36,7 +58,7 @@ class Measures:
     leg that failed is empty."""
 
     facts: Sequence[Fact]
-    legs: Mapping[UUID, Mapping[Leg, Standing]]
+    legs: Standings
     opened: Collection[UUID] = frozenset()
     cosines: Mapping[UUID, float] = field(default_factory=dict)
     sheets: Sheets | None = None
@@ -45,15 +67,6 @@ class Measures:
     # And of nothing else.
     asks_of_periods: bool = False
     asks_when: bool = False
-
-
-def standings(reports: Iterable[LegReport]) -> dict[UUID, dict[Leg, Standing]]:
-    found: dict[UUID, dict[Leg, Standing]] = {}
-    for report in reports:
-        for rank, hit in enumerate(report.found.hits, 1):
-            legs = found.setdefault(hit.fact_id, {})
-            legs[report.leg] = Standing(rank, hit.score, hit.matched)
-    return found
 
 
 class Scores:
@@ -65,8 +78,8 @@ class Scores:
         known = [seen.cosines.get(fact.id, np.nan) for fact in seen.facts]
         self.cosines: Array = np.array(known, float) if seen.cosines else none
         self.is_near: Array = ~np.isnan(self.cosines)
-        self.legs = [seen.legs.get(fact.id, _NONE) for fact in seen.facts]
-        self.named: Array = np.array([Leg.ENTITY in legs for legs in self.legs], bool)
+        named = seen.legs.by(Leg.ENTITY)
+        self.named: Array = np.array([fact.id in named for fact in seen.facts], bool)
         # By each reading of the message, which is all of it first.
         self._covers = self._shares()
         self.cover: Array = np.maximum.reduce(self._covers)
@@ -85,9 +98,10 @@ class Scores:
     def candidate(self, place: int) -> Candidate:
         cosine, *numbers = self._numbers[place]
         parts = zip(self.parts, self._worths[place], strict=True)
+        fact = self.seen.facts[place]
         return Candidate(
-            self.seen.facts[place],
-            self.legs[place],
+            fact,
+            self.seen.legs.of(fact.id),
             {part: worth for part, worth in parts if worth},
             None if math.isnan(cosine) else cosine,
             *numbers,

@@ -21,7 +21,7 @@ from memory.models import Fact
 from memory.recall import legs, terms
 from memory.recall.legs import Reader
 from memory.recall.query import read
-from memory.recall.scoring import Measures, Scores
+from memory.recall.scoring import Measures, Scores, Standings
 from memory.recall.sheets import Sheets
 from memory.recall.trace import Candidate, NearMiss, Why
 from memory.recall.tuning import tuning
@@ -86,7 +86,7 @@ def _scored(reader: Reader, facts: QuerySet[Fact]) -> list[Candidate]:
     telling = {fact.pk for fact in found if legs.tells(fact.language, fact, readable)}
     seen = Measures(
         facts=found,
-        legs={},
+        legs=Standings(),
         cosines={key: cosine for key, cosine in near.items() if key in telling},
         sheets=_sheets(reader, [fact.pk for fact in found]),
         postings=reader.postings,

@@ -8,17 +8,17 @@ import pytest
 from memory.models import Fact
 from memory.recall.dates import Period
 from memory.recall.lexical import Asked, rarity
-from memory.recall.scoring import Measures, Scores, decay, judge, standings
+from memory.recall.scoring import Measures, Scores, Standings, decay, judge
 from memory.recall.sheets import Sheet, Sheets
 from memory.recall.terms import Postings, Word
-from memory.recall.trace import Candidate, Found, Hit, Leg, LegReport, Outcome, Part, Standing, Why
+from memory.recall.trace import Candidate, Found, Hit, Leg, LegReport, Outcome, Part, Why
 from memory.recall.tuning import Tuning
 from memory.vocabulary import Kind
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 A, B, C = (UUID(int=number) for number in (1, 2, 3))
 LIMITS = Tuning()
-NAMED = {Leg.ENTITY: Standing(1, 1.0)}
+NAMED = [LegReport(Leg.ENTITY, Outcome.OK, Found((Hit(A, 1.0),)))]
 
 
 def fact(fact_id: UUID = A, **values: object) -> Fact:
@@ -54,7 +54,8 @@ def measured(
     if postings is not None:
         ids = [one.pk for one in facts]
         table = Sheets.of(sheets or {}, len(postings.words), ids)
-    return Measures(facts, known.pop("legs", {}), sheets=table, postings=postings, **known)
+    seen = Standings(known.pop("legs", ()))
+    return Measures(facts, seen, sheets=table, postings=postings, **known)
 
 
 def scores(*facts: Fact, **known: Any) -> Scores:
@@ -76,7 +77,7 @@ def test_every_leg_adds_its_part() -> None:
     spring = Period(NOW - timedelta(days=1), NOW, "yesterday")
     found = scored(
         fact(observed_at=NOW - timedelta(hours=2)),
-        legs={A: NAMED},
+        legs=NAMED,
         cosines={A: 0.5},
         sheets={A: sheet(0, dates=2)},
         postings=words("tea", "milk"),
@@ -92,7 +93,11 @@ def test_every_leg_adds_its_part() -> None:
 
 
 def test_what_a_leg_could_not_tell_adds_nothing() -> None:
-    found = scored(legs={A: {Leg.VECTOR: Standing(1, 0.5)}}, cosines={A: 0.5})
+    hit = Hit(A, 0.5)
+    near = LegReport(Leg.VECTOR, Outcome.OK, Found((hit,)))
+    found = scored(legs=[near], cosines={A: hit.score})
+        legs=[LegReport(Leg.VECTOR, Outcome.OK, Found((Hit(A, 0.5),)))], cosines={A: 0.5}
+    )
     assert set(found.parts) == {Part.MEANING}
     assert scored().parts == {}
 
@@ -169,7 +174,7 @@ def test_pairs_of_characters_open_by_two_or_by_a_rare_word(
 def test_what_opens_by_itself_outlives_the_cut() -> None:
     found = scores(
         *(fact(one) for one in (A, B, C)),
-        legs={A: NAMED, B: {}, C: {}},
+        legs=NAMED,
         cosines={B: 0.99, C: 0.3},
         sheets={B: sheet(0, 1)},
         postings=words("tea", "milk"),
@@ -188,9 +193,9 @@ def test_ranks_of_the_legs_are_kept_for_the_trace() -> None:
         LegReport(Leg.VECTOR, Outcome.OK, Found((Hit(A, 0.5), Hit(B, 0.4)))),
         LegReport(Leg.TEXT, Outcome.OK, Found((Hit(B, 0.9, ("tea",)),))),
     ]
-    found = standings(reports)
-    assert {leg: at.rank for leg, at in found[B].items()} == {Leg.VECTOR: 2, Leg.TEXT: 1}
-    assert found[B][Leg.TEXT].matched == ("tea",)
+    found = Standings(reports).of(B)
+    assert {leg: at.rank for leg, at in found.items()} == {Leg.VECTOR: 2, Leg.TEXT: 1}
+    assert found[Leg.TEXT].matched == ("tea",)
 
 
 @pytest.mark.parametrize(
