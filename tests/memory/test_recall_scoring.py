@@ -96,8 +96,6 @@ def test_what_a_leg_could_not_tell_adds_nothing() -> None:
     hit = Hit(A, 0.5)
     near = LegReport(Leg.VECTOR, Outcome.OK, Found((hit,)))
     found = scored(legs=[near], cosines={A: hit.score})
-        legs=[LegReport(Leg.VECTOR, Outcome.OK, Found((Hit(A, 0.5),)))], cosines={A: 0.5}
-    )
     assert set(found.parts) == {Part.MEANING}
     assert scored().parts == {}
 
