@@ -9,6 +9,9 @@ from knowledge.conversion.shape import Read, Tell, Unreadable
 from knowledge.conversion.withheld import without_secrets
 
 MOST_CHARACTERS = 20_000_000
+# What is cut into passages is held in memory by its lines, two kilobytes each, and the cells of its
+# tables, one each; and by the worker, which others need.
+MOST_PARTS = 2_000_000
 _TITLE = 300
 WITHHELD = "Passwords, keys and the like were taken out of the text; the original has them."
 
@@ -41,6 +44,12 @@ def read(path: Path, tell: Tell) -> tuple[Kind, Read]:
             "too_long",
             f"The text has more than {MOST_CHARACTERS // 1_000_000} million characters. Split the"
             " document and add the parts.",
+        )
+    if 2 * found.markdown.count("\n") + found.markdown.count("|") > MOST_PARTS:
+        raise Unreadable(
+            "too_long",
+            "The text has more lines and cells of tables than can be kept apart: a million lines,"
+            " or a sheet of two million cells. Split the document and add the parts.",
         )
     found.markdown, secrets = without_secrets(_clean(found.markdown))
     found.notes += [WITHHELD] * bool(secrets)

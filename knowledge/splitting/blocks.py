@@ -12,6 +12,7 @@ from knowledge import marks
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from markdown_it.rules_block import StateBlock
     from markdown_it.token import Token
 
 # A line that begins a page or an image, or an empty one.
@@ -22,6 +23,7 @@ _PERMALINK = re.compile("[¶\uf0c1]+\\s*$")
 # Without one of these a heading is its own words.
 _MARKUP = re.compile(r"[\[\]`*_\\<&!~]")
 HEADING = 300  # characters of one that are kept
+_TICK = "tick"  # a rule of the parser, and where it finds whom to tell
 _CONTAINERS = {"list_item", "dd", "blockquote"}
 # What is quoted, such as the text of an image, heads nothing beyond the quote.
 _PARAGRAPHS = {"paragraph", "dt", "heading"}
@@ -62,7 +64,7 @@ def blocks(markdown: str, tick: Callable[[], None] = lambda: None) -> list[Block
     """Together they cover the whole text."""
     offsets = [0, *(match.end() for match in _LINE_END.finditer(markdown)), len(markdown)]
     found: list[Block] = []
-    for line, block in _walk(_tokens(_blanked(markdown))):
+    for line, block in _walk(_parser().parse(_blanked(markdown), {_TICK: tick})):
         tick()
         line = _first_line(markdown, offsets, min(line, len(offsets) - 1))
         start = offsets[line] if found else 0
@@ -81,10 +83,6 @@ def _first_line(markdown: str, offsets: list[int], line: int) -> int:
     return first
 
 
-def _tokens(markdown: str) -> "list[Token]":
-    return _parser().parse(markdown)
-
-
 @cache
 def _parser() -> "MarkdownIt":
     """Blocks alone: what stands within them is read for headings only. Indented text is seldom
@@ -94,7 +92,15 @@ def _parser() -> "MarkdownIt":
 
     parser = MarkdownIt("commonmark").enable("table").disable("code").use(deflist_plugin)
     parser.core.ruler.enableOnly(["normalize", "block"])
+    within = ["paragraph", "reference", "blockquote", "list"]
+    parser.block.ruler.before("table", _TICK, _ask_for_time, {"alt": within})
     return parser
+
+
+def _ask_for_time(state: "StateBlock", line: int, end: int, silent: bool) -> bool:
+    """A rule that fits nothing and is tried at each line: millions of them take minutes."""
+    state.env[_TICK]()
+    return False
 
 
 def _blanked(markdown: str) -> str:

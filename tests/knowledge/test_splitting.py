@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from knowledge import marks
 from knowledge.splitting import Piece, embedded_as, split
-from knowledge.splitting.blocks import plain
+from knowledge.splitting.blocks import blocks, plain
 from knowledge.splitting.packing import MOST, OVERLAP
 from memory import tokens
 
@@ -193,3 +193,11 @@ def test_each_part_of_a_passage_is_embedded_with_its_breadcrumb() -> None:
     deep = embedded_as("Title", [prose(30, f"w{n}") for n in range(9)], "x")[0]
     assert deep.startswith("Title > W8")
     assert tokens.count(deep) <= 80
+
+
+def test_a_long_text_asks_for_more_time_while_it_is_parsed() -> None:
+    """Before the first block is known: of millions of lines that takes minutes."""
+    asked: list[int] = []
+    found = blocks("- a\n" * 50, lambda: asked.append(1))
+    assert len(found) == 50
+    assert len(asked) >= 2 * len(found)
