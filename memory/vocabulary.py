@@ -93,7 +93,10 @@ class Withheld(TextChoices):
     CONTACT = "contact", "Holds contact or payment data"
     HIDDEN_TEXT = "hidden_text", "Holds hidden or confusable characters"
     ADDRESSES_ASSISTANT = "addresses_assistant", "Speaks to the assistant"
-    NOT_TYPED = "not_typed", "The quote was pasted, quoted or made by a tool, not typed by you"
+    NOT_TYPED = (
+        "not_typed",
+        "Not traced to words that you typed: pasted, quoted, made by a tool, or of no source",
+    )
     DOCUMENT = "document", "Read from a document, not said by you"
     OTHER_WORDS = "other_words", "Says it in other words than you did"
     ASSISTANT_CLAIM = "assistant_claim", "The assistant said it and you agreed"

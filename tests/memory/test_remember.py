@@ -3,6 +3,8 @@
 from typing import Any
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 
 from agents.audit import person
 from agents.gate import MemoryOff
@@ -67,6 +69,16 @@ def test_what_the_owner_typed_is_active_at_once(agent: Agent, key: ApiKey) -> No
     assert (fact.origin, fact.client, fact.reviewer) == ("remember", key, None)
     assert fact.evidence.get().quote == "I am vegan"
     assert fact.observed_at == fact.last_confirmed_at == fact.evidence.get().message.sent_at
+
+
+def test_the_queue_does_not_speak_of_a_quote_where_none_was_cited(
+    agent: Agent, key: ApiKey, client: Client
+) -> None:
+    ask(agent, key)
+    client.force_login(agent.owner)
+    page = client.get(reverse("review")).content.decode()
+    assert "Not traced to words that you typed" in page
+    assert "The quote" not in page
 
 
 @pytest.mark.parametrize(
