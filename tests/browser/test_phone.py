@@ -45,6 +45,33 @@ def test_an_empty_list_keeps_its_words_off_the_edge(
     assert float(padding.removesuffix("px")) >= 16
 
 
+# Of what stands in a row: whether each is as high as the first, and on its line.
+MIDDLES = """
+(items) => items.map((item) => item.getBoundingClientRect())
+  .filter((box, at, all) => box.height && Math.abs(box.top - all[0].top) < all[0].height / 2)
+  .map((box) => Math.round(box.top + box.height / 2))
+"""
+
+
+def test_buttons_links_and_what_folds_stand_on_one_line(
+    page: "Page", live_server: "LiveServer", alice: "User", agent: "Agent"
+) -> None:
+    queue_of(agent, "The user keeps bees.")
+    sign_in(page.context, live_server.url, alice)
+    for width in (PHONE, 1100):
+        page.set_viewport_size({"width": width, "height": 844})
+        page.goto(f"{live_server.url}/facts/")
+        row = page.locator("form.search > :is(input, button, a.button):visible")
+        middles = row.evaluate_all(MIDDLES)
+        assert len(middles) > 1
+        assert len(set(middles)) == 1
+        page.goto(f"{live_server.url}/review/")
+        row = page.locator(".actions :is(button, a.button, summary.button):visible")
+        heights = row.evaluate_all("all => all.map(it => Math.round(it.offsetHeight))")
+        assert len(heights) > 4
+        assert len(set(heights)) == 1
+
+
 def test_on_paper_stands_the_text_and_nothing_to_press(
     page: "Page", live_server: "LiveServer", alice: "User", agent: "Agent"
 ) -> None:
