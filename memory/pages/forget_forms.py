@@ -29,7 +29,9 @@ class ChooseForm(forms.Form):
         help_text="Whole words, in any case. A purge takes documents that hold them, each whole.",
         **NOTHING,
     )
-    agent = forms.ModelChoiceField(Agent.objects.none(), empty_label="Any assistant", **NOTHING)
+    agent = forms.ModelChoiceField(
+        Agent.objects.none(), label="Assistant", empty_label="Any assistant", **NOTHING
+    )
     source = forms.ChoiceField(label="Source", **NOTHING)
     imported = forms.ModelChoiceField(
         Import.objects.none(), label="Import", empty_label="Any or none", **NOTHING
