@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
+from memory.vocabulary import Withheld
 from tests.browser.desk import queue_of, sign_in
+from tests.memory.candidates import candidate
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -70,6 +72,19 @@ def test_buttons_links_and_what_folds_stand_on_one_line(
         heights = row.evaluate_all("all => all.map(it => Math.round(it.offsetHeight))")
         assert len(heights) > 4
         assert len(set(heights)) == 1
+
+
+def test_what_makes_a_rule_of_a_candidate_says_for_whom_in_one_line(
+    page: "Page", live_server: "LiveServer", alice: "User", agent: "Agent"
+) -> None:
+    candidate(agent, "The user wants answers in French.", withheld_for=[Withheld.DIRECTIVE])
+    sign_in(page.context, live_server.url, alice)
+    page.set_viewport_size({"width": 1100, "height": 844})
+    page.goto(f"{live_server.url}/review/")
+    page.locator("summary", has_text="Make this a rule").click()
+    box = page.get_by_text("only for Main").last.bounding_box()
+    assert box is not None
+    assert box["height"] < 40
 
 
 def test_on_paper_stands_the_text_and_nothing_to_press(
