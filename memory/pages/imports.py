@@ -20,6 +20,7 @@ from conversations.access import conversations_of, import_of, imports_of
 from conversations.importers.base import Report
 from conversations.importers.run import Plan, Tally
 from conversations.importers.upload import LARGEST, NotTaken, WhoAreYou, bring_in_upload
+from memory.pages.brought import in_full, in_short, is_of_talk
 from memory.pages.paging import newest_first
 from memory.sources import FactSource, SourceKind, contents
 
@@ -105,9 +106,8 @@ def _tell(request: DeskRequest, tally: Tally, report: Report) -> None:
 def _page(request: DeskRequest, form: ImportForm, status: int = 200) -> HttpResponse:
     listing = newest_first(imports_of(request.user), "started_at", request.GET.get("after", ""))
     talks = conversations_of(request.user).filter(imported_by__in=[row.pk for row in listing.rows])
-    counted = talks.order_by().values_list("imported_by").annotate(Count("pk"))
-    counts = dict(counted)
-    rows = [(row, counts.get(row.pk, 0)) for row in listing.rows]
+    counts = dict(talks.order_by().values_list("imported_by").annotate(Count("pk")))
+    rows = [(row, in_short(row, counts.get(row.pk, 0))) for row in listing.rows]
     context = {
         "rows": rows,
         "next_key": listing.next_key,
@@ -124,11 +124,8 @@ def import_page(request: DeskRequest, import_id: UUID) -> HttpResponse:
     talks = conversations_of(request.user).filter(imported_by=row)
     context = {
         "row": row,
-        "counts": [
-            (name.replace("_", " "), value)
-            for name, value in sorted(row.counts.items())
-            if isinstance(value, int)
-        ],
+        "brought": in_full(row),
+        "is_of_talk": is_of_talk(row),
         "listing": newest_first(talks, "last_activity_at", request.GET.get("after", "")),
         "contents": contents(FactSource(request.user, SourceKind.IMPORT, row.pk, str(row))),
     }
