@@ -2,12 +2,14 @@
 as it ends a whole one, so half a file would be stored for the file."""
 
 from collections.abc import Callable
+from http import HTTPStatus
 from io import IOBase
 from typing import BinaryIO, NoReturn
 
 from django.http import HttpRequest, HttpResponse, UnreadablePostError
 
 from config.problems import BROKEN_OFF
+from config.refusals import refused
 
 
 class Promised(IOBase):
@@ -28,41 +30,42 @@ class Promised(IOBase):
         self.left -= len(said)
         return said
 
-    def readline(self, size: int | None = -1) -> bytes:
-        said = self.stream.readline(-1 if size is None else size)
-        self.left -= len(said)
-        if not said and size and self.left:
-            self._break()
-        return said
-
     def _break(self) -> NoReturn:
         self.broke = True
         raise OSError(BROKEN_OFF)
 
 
 class HangUps:
-    """Middleware. The API has an answer of its own (config/problems.py)."""
+    """Middleware, behind Django's look for a form's token. That reads the form, and where the form
+    broke off goes on with an empty one. The API has an answer of its own (config/problems.py)."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        length = request.META.get("CONTENT_LENGTH") or "0"
-        if not length.isdigit() or not int(length):
+        length = request.META.get("CONTENT_LENGTH") or ""
+        if not length.isdecimal():
             return self.get_response(request)
         body = Promised(request._stream, int(length))
-        request._stream = body  # type: ignore[assignment]
-        try:
-            return self.get_response(request)
-        finally:
-            if body.broke:
-                _drop_files(request)
+        request._stream = request.promised = body  # type: ignore[assignment,attr-defined]
+        response = self.get_response(request)
+        if not body.broke:
+            return response
+        _drop_files(request)
+        return response if response.status_code == HTTPStatus.BAD_REQUEST else _told(request)
+
+    def process_view(self, request: HttpRequest, *_: object) -> HttpResponse | None:
+        """No view is shown a form that lost its fields: it would take each box for unticked."""
+        body = getattr(request, "promised", None)
+        return _told(request) if body is not None and body.broke else None
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """Nobody listens any more; it is no fault of ours that the log should tell."""
-        if not isinstance(error, UnreadablePostError):
-            return None
-        return HttpResponse(BROKEN_OFF, status=400, content_type="text/plain; charset=utf-8")
+        return _told(request) if isinstance(error, UnreadablePostError) else None
+
+
+def _told(request: HttpRequest) -> HttpResponse:
+    return refused(request, HTTPStatus.BAD_REQUEST, "broken_off", BROKEN_OFF)
 
 
 def _drop_files(request: HttpRequest) -> None:

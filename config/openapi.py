@@ -43,7 +43,9 @@ PROBLEM: Schema = {
 SECONDS: Schema = {"description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 1}}
 # What any call may be told, and what only one that brings something may.
 ALWAYS = (401, 403, 404, 413, 422, 429)
-BRINGS = (400, 409, 410, 415)
+BRINGS = (400, 409, 410, 411, 415)
+# Of several codes the one that most will meet.
+SHOWN = {400: "malformed"}
 NAMED: Schema = {
     "in": "header",
     "name": replies.HEADER,
@@ -115,9 +117,10 @@ def scope_of(operation: Operation) -> str:
 
 
 def _response(status: int) -> Schema:
-    codes = sorted({code for _, at, code in CODES if at == status})
+    codes = sorted({code for at, code in CODES if at == status})
     phrase = HTTPStatus(status).phrase
-    example = {"type": "about:blank", "title": phrase, "status": status, "code": codes[0]}
+    shown = SHOWN.get(status, codes[0])
+    example = {"type": "about:blank", "title": phrase, "status": status, "code": shown}
     told: Schema = {
         "description": f"{phrase}: {', '.join(f'`{code}`' for code in codes)}",
         "content": {

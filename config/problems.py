@@ -36,6 +36,7 @@ from memory.vocabulary import State
 from memory.webhooks.keeping import HookRefused
 
 PROBLEM_TYPE = "application/problem+json"
+NO_LENGTH = "length_required"
 BROKEN_OFF = "The request broke off before its end, so nothing of it was taken."
 
 Handler = Callable[[HttpRequest, Exception], HttpResponse]
@@ -90,12 +91,13 @@ PROBLEMS: tuple[tuple[type[Exception], int, str], ...] = (
     (UnreadablePostError, 400, "broken_off"),
     (Http404, 404, "not_found"),
 )
-# Those that have handlers of their own among them.
-CODES: tuple[tuple[type[Exception], int, str], ...] = (
-    *PROBLEMS,
-    (ValidationError, 422, "invalid"),
-    (AuthenticationError, 401, "unauthenticated"),
-    (HttpError, 400, "malformed"),
+# By status: those of errors with handlers of their own among them, and of what ends before any.
+CODES: tuple[tuple[int, str], ...] = (
+    *((status, code) for _, status, code in PROBLEMS),
+    (422, "invalid"),
+    (401, "unauthenticated"),
+    (400, "malformed"),
+    (411, NO_LENGTH),
 )
 # Said instead of the exception's own message, which is Django's or names the model.
 SAID = {

@@ -7,14 +7,14 @@ from fnmatch import fnmatchcase
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-from config.problems import problem
+from config.problems import NO_LENGTH
+from config.refusals import MCP, PROXY, refused
 from conversations.importers import upload
 from knowledge.uploads import AT_ONCE
 from memory import api_transfer
 
-# Have limits of their own, and answers in the shape that their clients read.
-ELSEWHERE = ("/v1/", "/mcp")
-API = "/api/"
+# Have limits of their own.
+ELSEWHERE = (PROXY, MCP)
 WITHOUT_LENGTH = "Say how long the body is (Content-Length): one sent in chunks can't be taken."
 
 
@@ -39,24 +39,18 @@ def _larger() -> tuple[tuple[str, int], ...]:
 
 
 class RequestSizes:
-    """Middleware. A web server here hands on no body without its length, so that is all to look
-    at, and whoever sends one is told so."""
+    """Middleware. The web server hands on nothing of a body in chunks, so that the length is all to
+    look at, and who sends such a body is told so."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if "CONTENT_LENGTH" not in request.META and request.headers.get("Transfer-Encoding"):
-            return _refusal(request.path, 411, "length_required", WITHOUT_LENGTH)
-        length = request.META.get("CONTENT_LENGTH") or "0"
+        length = request.META.get("CONTENT_LENGTH") or ""
+        if not length and request.headers.get("Transfer-Encoding"):
+            return refused(request, 411, NO_LENGTH, WITHOUT_LENGTH)
         most = largest(request.path)
-        if request.path.startswith(ELSEWHERE) or not length.isdigit() or int(length) <= most:
+        if request.path.startswith(ELSEWHERE) or not length.isdecimal() or int(length) <= most:
             return self.get_response(request)
         said = f"The request is larger than the {most // 1_000_000} MB that this address takes."
-        return _refusal(request.path, 413, "too_large", said)
-
-
-def _refusal(path: str, status: int, code: str, said: str) -> HttpResponse:
-    if path.startswith(API):
-        return problem(status, code, said)
-    return HttpResponse(said, status=status, content_type="text/plain; charset=utf-8")
+        return refused(request, 413, "too_large", said)

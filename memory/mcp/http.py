@@ -28,19 +28,19 @@ Message = MutableMapping[str, Any]
 def endpoint(request: HttpRequest) -> HttpResponse:
     """A bearer key is all that counts, so there is no cookie that another site could ride on."""
     if request.method != "POST":  # there is no stream to listen to and no session to end
-        refusal = _refusal(HTTPStatus.METHOD_NOT_ALLOWED, "Send requests by POST.")
-        refusal["Allow"] = "POST"
-        return refusal
+        told = refusal(HTTPStatus.METHOD_NOT_ALLOWED, "Send requests by POST.")
+        told["Allow"] = "POST"
+        return told
     if not _is_own_origin(request):
-        return _refusal(HTTPStatus.FORBIDDEN, "Pages of other sites may not call this address.")
+        return refusal(HTTPStatus.FORBIDDEN, "Pages of other sites may not call this address.")
     key = keys.verify(_bearer(request))
     if key is None:
-        refusal = _refusal(HTTPStatus.UNAUTHORIZED, "Send a valid key: Authorization: Bearer rmb_…")
-        refusal["WWW-Authenticate"] = "Bearer"
-        return refusal
+        told = refusal(HTTPStatus.UNAUTHORIZED, "Send a valid key: Authorization: Bearer rmb_…")
+        told["WWW-Authenticate"] = "Bearer"
+        return told
     body = request.read(LARGEST + 1)
     if len(body) > LARGEST:
-        return _refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The request is too large.")
+        return refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The request is too large.")
     return async_to_sync(_answered)(_scope(request), body, Caller(key))
 
 
@@ -60,7 +60,8 @@ def _is_own_origin(request: HttpRequest) -> bool:
         return False
 
 
-def _refusal(status: HTTPStatus, why: str) -> HttpResponse:
+def refusal(status: int, why: str) -> HttpResponse:
+    """An error of JSON-RPC, of no call."""
     error = {"code": -32600, "message": why}
     return JsonResponse({"jsonrpc": "2.0", "id": None, "error": error}, status=status)
 

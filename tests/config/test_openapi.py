@@ -44,6 +44,13 @@ def test_every_operation_is_published(schema: dict[str, Any], published: dict[st
     assert names[0] - names[1] == set(), RENEW
 
 
+def test_every_error_is_published_with_its_codes(
+    schema: dict[str, Any], published: dict[str, Any]
+) -> None:
+    now, then = (each["components"]["responses"] for each in (schema, published))
+    assert now == then, RENEW
+
+
 def test_the_command_prints_it(capsys: pytest.CaptureFixture[str], schema: dict[str, Any]) -> None:
     call_command("openapi")
     assert json.loads(capsys.readouterr().out) == schema
@@ -53,7 +60,7 @@ def test_every_operation_tells_its_errors_and_its_scope(schema: dict[str, Any]) 
     for method, one in described(schema):
         expected = {"401", "403", "404", "413", "422", "429"}
         if method != "get":
-            expected |= {"400", "409"}
+            expected |= {"400", "409", "411"}
         assert expected <= set(one["responses"]), one["operationId"]
         assert "Scope of the key: `" in one["description"], one["operationId"]
         named = any(each["name"] == "Idempotency-Key" for each in one["parameters"])

@@ -3,14 +3,17 @@ address that it does not know, and more than it takes."""
 
 from io import BytesIO
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from pytest_django.fixtures import Settings
 
-from agents.models import Agent, StoredReply, User
+from agents.models import Agent, OwnerSettings, StoredReply, User
 from config.api import api
 from config.openapi import operations
+from config.problems import BROKEN_OFF
 from config.strictness import fields_of
 from knowledge.models import Document
 from memory.models import Fact
@@ -134,6 +137,53 @@ def test_a_body_without_its_length_is_told_to_have_one(client: Client, alice: Us
     assert "Content-Length" in answer.json()["detail"]
     page = client.generic("POST", reverse("login"), headers={"transfer-encoding": "chunked"})
     assert page.status_code == 411
+
+
+@pytest.mark.parametrize(("path", "shape"), [("/v1/chat/completions", "code"), ("/mcp", "message")])
+def test_each_client_is_told_of_a_missing_length_in_its_shape(
+    client: Client, path: str, shape: str
+) -> None:
+    answer = client.generic("POST", path, headers={"transfer-encoding": "chunked"})
+    assert answer.status_code == 411
+    assert shape in answer.json()["error"]
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/mcp"])
+def test_what_breaks_off_on_its_way_to_an_assistant_is_told_in_its_shape(
+    client: Client, settings: Settings, path: str
+) -> None:
+    settings.UPSTREAM = {**settings.UPSTREAM, "base_url": "http://127.0.0.1:9/v1"}
+    cut: dict[str, Any] = {"CONTENT_LENGTH": "100", "wsgi.input": BytesIO(b"{")}
+    answer = client.generic("POST", path, content_type="application/json", **cut)
+    assert answer.status_code == 400
+    assert answer.json()["error"]["message"] == BROKEN_OFF
+
+
+@pytest.mark.parametrize("place", ["field", "header"])
+def test_a_form_that_breaks_off_is_not_taken_for_one_without_its_fields(
+    alice: User, place: str
+) -> None:
+    """Django looks into it for the token, and goes on with an empty one where it can't be read."""
+    browser = Client(enforce_csrf_checks=True)
+    browser.force_login(alice)
+    page = browser.get(reverse("settings"))
+    token = page.context["csrf_token"]
+    seen = OwnerSettings.objects.values().get(owner=alice)
+    fields = {"memory": "on", "time_zone": "Asia/Tokyo", "pad": "x" * 100}
+    fields |= {"csrfmiddlewaretoken": str(token)} if place == "field" else {}
+    body = urlencode(fields).encode()
+    headers = {"x-csrftoken": str(token)} if place == "header" else {}
+
+    def send(content: bytes) -> Any:
+        sent: dict[str, Any] = {"CONTENT_LENGTH": str(len(body)), "wsgi.input": BytesIO(content)}
+        sent["CONTENT_TYPE"] = "application/x-www-form-urlencoded"
+        return browser.generic("POST", reverse("preferences"), headers=headers, **sent)
+
+    broken = send(body[:-10])
+    assert (broken.status_code, broken.content.decode()) == (400, BROKEN_OFF)
+    assert OwnerSettings.objects.values().get(owner=alice) == seen
+    assert send(body).status_code in (200, 302)
+    assert OwnerSettings.objects.get(owner=alice).time_zone == "Asia/Tokyo"
 
 
 class Endless:
