@@ -126,7 +126,7 @@ class NearMiss:
 class Trace:
     legs: tuple[LegReport, ...] = ()
     # Looks for what is of interest to few: see `near_misses`.
-    missed: Callable[[], tuple[NearMiss, ...]] = tuple
+    missed: Callable[[], tuple[NearMiss, ...]] = field(default=tuple, compare=False, repr=False)
     # Why there is no unpinned item, where there is none.
     empty_because: Why | None = None
     # The moment that it is of, where that is not now.

@@ -193,6 +193,12 @@ def test_it_counts_tokens_of_o200k() -> None:
     assert tokens.count("") == 0
 
 
+def test_half_a_character_is_counted_as_a_missing_one() -> None:
+    """As a client may send it, in JSON as an escape."""
+    assert tokens.count("a\ud83db") == tokens.count("a\ufffdb")
+    assert tokens.count("\ud83d\ude00") == tokens.count("😀")
+
+
 def test_a_question_that_comes_again_is_known_and_no_text_is_kept(model: None) -> None:
     known = embedding.Known(2)
     known.put("Where do I live?", [1.0])
