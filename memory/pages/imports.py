@@ -95,12 +95,18 @@ def _tell(request: DeskRequest, tally: Tally, report: Report) -> None:
             " They are read from now on; what is found waits for your review.",
         )
     else:
-        why = "Nothing in it is new." if tally.known else "No message was found in it."
-        messages.info(request, why)
+        messages.info(request, _why_nothing(tally, report))
     for line in report.broken.lines[:SHOWN]:
         messages.warning(request, f"Could not be read: {line[:300]}")
     if len(report.broken) > SHOWN:
         messages.warning(request, f"… and {len(report.broken) - SHOWN} more.")
+
+
+def _why_nothing(tally: Tally, report: Report) -> str:
+    """What is broken or refused is not counted as known, and may have held messages."""
+    if tally.known:
+        return "Nothing in it is new."
+    return "Nothing of it came in." if report.broken else "No message was found in it."
 
 
 def _page(request: DeskRequest, form: ImportForm, status: int = 200) -> HttpResponse:

@@ -81,6 +81,17 @@ def test_what_holds_no_message_is_not_called_known(desk: Client, agent: Agent) -
     assert "Nothing in it is new" not in page
 
 
+def test_what_is_refused_is_not_said_to_hold_no_message(
+    desk: Client, alice: User, agent: Agent
+) -> None:
+    send(desk, talk(), agent)
+    page = send(desk, talk(), AgentFactory.create(owner=alice)).content.decode()
+    assert "belongs to another agent" in page
+    assert "Nothing of it came in." in page
+    assert "No message was found in it." not in page
+    assert "Nothing in it is new" not in page
+
+
 def test_rules_from_a_file_are_counted_as_rules(desk: Client, alice: User, agent: Agent) -> None:
     with acting(person(alice), "test"):
         Import.objects.create(
