@@ -170,13 +170,13 @@ def _body(request: HttpRequest) -> bytes:
     if not size.isdigit() or int(size) <= settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
         return hashlib.sha256(request.body).digest()
     file = TemporaryFile()  # noqa: SIM115  (closed when the call is over, see Replies)
+    request.set_aside = file  # type: ignore[attr-defined]  # before a client can hang up
     found = hashlib.sha256()
     while piece := request.read(PIECE):
         found.update(piece)
         file.write(piece)
     file.seek(0)
     request._stream, request._read_started = file, False  # type: ignore[attr-defined]
-    request.set_aside = file  # type: ignore[attr-defined]
     return found.digest()
 
 

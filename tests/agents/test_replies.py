@@ -1,9 +1,12 @@
 """A call with an Idempotency-Key is done once, however often it is sent."""
 
+import gc
 import json
 import threading
+import warnings
 from collections.abc import Callable
 from datetime import timedelta
+from io import BytesIO
 from typing import Any
 
 import pytest
@@ -75,6 +78,27 @@ def test_of_a_file_that_fits_in_no_memory_every_byte_counts(
     assert bring("kiln")["Idempotent-Replayed"] == "true"
     other = bring("loom")
     assert (other.status_code, other.json()["code"]) == (422, "other_call")
+
+
+def test_a_large_body_that_breaks_off_leaves_no_file_open(
+    alice: User, api: Callable[[IssuedKey], Client], settings: Any
+) -> None:
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100
+    client = api(ApiKeyFactory.create(owner=alice, agent=None, scopes=["review"]))
+    body = b"- The user has a kiln.\n" * 20
+    path = "/api/v1/import?format=bullets&agent=main"
+
+    def send(length: int) -> Any:
+        sent: dict[str, Any] = {"CONTENT_LENGTH": str(length), "wsgi.input": BytesIO(body)}
+        return client.generic("POST", path, headers=NAME, **sent)
+
+    gc.collect()
+    with warnings.catch_warnings(record=True) as left_open:
+        warnings.simplefilter("always", ResourceWarning)
+        assert send(len(body) + 1).json()["code"] == "broken_off"
+        gc.collect()
+    assert not left_open
+    assert send(len(body)).status_code == 200
 
 
 def test_names_are_each_keys_own(
