@@ -9,9 +9,8 @@ from knowledge.conversion.shape import Read, Tell, Unreadable
 from knowledge.conversion.withheld import without_secrets
 
 MOST_CHARACTERS = 20_000_000
-# What is cut into passages is held in memory by its lines, two kilobytes each, and the cells of its
-# tables, one each; and by the worker, which others need.
-MOST_PARTS = 2_000_000
+# The parser that cuts a text notes of each where it begins and ends, in the worker.
+MOST_LINES = 1_000_000
 _TITLE = 300
 WITHHELD = "Passwords, keys and the like were taken out of the text; the original has them."
 
@@ -45,11 +44,10 @@ def read(path: Path, tell: Tell) -> tuple[Kind, Read]:
             f"The text has more than {MOST_CHARACTERS // 1_000_000} million characters. Split the"
             " document and add the parts.",
         )
-    if 2 * found.markdown.count("\n") + found.markdown.count("|") > MOST_PARTS:
+    if found.markdown.count("\n") > MOST_LINES:
         raise Unreadable(
             "too_long",
-            "The text has more lines and cells of tables than can be kept apart: a million lines,"
-            " or a sheet of two million cells. Split the document and add the parts.",
+            f"The text has more than {MOST_LINES:,} lines. Split the document and add the parts.",
         )
     found.markdown, secrets = without_secrets(_clean(found.markdown))
     found.notes += [WITHHELD] * bool(secrets)

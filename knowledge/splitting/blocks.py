@@ -9,10 +9,12 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from knowledge import marks
+from knowledge.conversion.shape import Unreadable
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.rules_block import StateBlock
+    from markdown_it.rules_core import StateCore
     from markdown_it.token import Token
 
 # A line that begins a page or an image, or an empty one.
@@ -23,7 +25,17 @@ _PERMALINK = re.compile("[¶\uf0c1]+\\s*$")
 # Without one of these a heading is its own words.
 _MARKUP = re.compile(r"[\[\]`*_\\<&!~]")
 HEADING = 300  # characters of one that are kept
+# What the parser makes is held in memory until the text is cut, at up to 370 bytes for each part
+# (the growth of the process over texts of one kind each). At the most, with as many lines as are
+# read, a list took 790 MB.
+MOST_PARTS = 2_000_000
+_TOO_MANY = (
+    "The text has more paragraphs, items and cells of tables than can be kept apart: some 600,000"
+    " paragraphs, 400,000 items of lists or 100,000 rows of 17 columns fit. Split the document and"
+    " add the parts."
+)
 _TICK = "tick"  # a rule of the parser, and where it finds whom to tell
+_CELLS = {"th", "td"}
 _CONTAINERS = {"list_item", "dd", "blockquote"}
 # What is quoted, such as the text of an image, heads nothing beyond the quote.
 _PARAGRAPHS = {"paragraph", "dt", "heading"}
@@ -61,7 +73,7 @@ class Block:
 
 
 def blocks(markdown: str, tick: Callable[[], None] = lambda: None) -> list[Block]:
-    """Together they cover the whole text."""
+    """Together they cover the whole text. Raises Unreadable."""
     offsets = [0, *(match.end() for match in _LINE_END.finditer(markdown)), len(markdown)]
     found: list[Block] = []
     for line, block in _walk(_parser().parse(_blanked(markdown), {_TICK: tick})):
@@ -92,9 +104,34 @@ def _parser() -> "MarkdownIt":
 
     parser = MarkdownIt("commonmark").enable("table").disable("code").use(deflist_plugin)
     parser.core.ruler.enableOnly(["normalize", "block"])
+    parser.core.ruler.at("block", _parse)
     within = ["paragraph", "reference", "blockquote", "list"]
     parser.block.ruler.before("table", _TICK, _ask_for_time, {"alt": within})
     return parser
+
+
+def _parse(state: "StateCore") -> None:
+    state.tokens = _Made()
+    state.md.block.parse(state.src, state.md, state.env, state.tokens)
+
+
+class _Made(list["Token"]):
+    """What the parser makes, without the cells of tables: nobody asks for those. They count, since
+    short rows are filled up to the width of their head: a line of one character makes thousands."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cells = 0
+        self.in_cell = False
+
+    def append(self, token: "Token") -> None:
+        if token.tag in _CELLS:
+            self.in_cell = token.nesting == 1
+            self.cells += self.in_cell
+        elif not self.in_cell:
+            super().append(token)
+        if len(self) + self.cells > MOST_PARTS:
+            raise Unreadable("too_long", _TOO_MANY)
 
 
 def _ask_for_time(state: "StateBlock", line: int, end: int, silent: bool) -> bool:

@@ -181,7 +181,7 @@ def test_nothing_that_a_document_says_is_a_mark(tmp_path: Path) -> None:
         (files.docx(files.paragraph("&i;"), head=files.LAUGHS), "hostile", "entities"),
         (b"<!doctype html>" + b"<div>" * 5_000 + b"x", "hostile", "nested deeper"),
         (files.pdf(["page"] * 5_001), "too_long", "5,001 pages"),
-        (b"- a\n" * 1_000_001, "too_long", "lines and cells"),
+        (b"- a\n" * 1_000_001, "too_long", "more than 1,000,000 lines"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )  # fmt: skip
