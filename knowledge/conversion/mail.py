@@ -49,7 +49,7 @@ def _body(mail: EmailMessage, reader: Reader) -> tuple[str, bool]:
             content if isinstance(content, bytes) else b"", part.get_content_charset() or ""
         )
         return html.with_images(html.to_markdown(page), reader), hidden
-    return marks.foreign(_plain(part)).replace("\r\n", "\n"), False
+    return marks.foreign(_plain(part)), False
 
 
 def _plain(part: MIMEPart) -> str:

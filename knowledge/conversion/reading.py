@@ -44,6 +44,8 @@ def read(path: Path, tell: Tell) -> tuple[Kind, Read]:
             f"The text has more than {MOST_CHARACTERS // 1_000_000} million characters. Split the"
             " document and add the parts.",
         )
+    # To that parser a line ends at each of them.
+    found.markdown = found.markdown.replace("\r\n", "\n").replace("\r", "\n")
     if found.markdown.count("\n") > MOST_LINES:
         raise Unreadable(
             "too_long",

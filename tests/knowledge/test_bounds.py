@@ -88,7 +88,7 @@ def test_of_what_is_too_much_to_cut_the_owner_is_told(papers: Collection) -> Non
     assert Document.objects.get(pk=plain.pk).state == "ready"
 
 
-@pytest.mark.parametrize("ends", [b"\n", b"\r\n"])
+@pytest.mark.parametrize("ends", [b"\n", b"\r", b"\r\n"])
 def test_lines_count_however_they_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends: bytes
 ) -> None:
