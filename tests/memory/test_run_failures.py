@@ -101,10 +101,12 @@ MISBEHAVIOURS: dict[str, list[Reply]] = {
 def test_a_failing_observer_leaves_the_window_for_the_next_attempt(
     llm, conversation, settings, replies
 ):
+    patience = settings.LLM_TIMEOUT_SECONDS
     if replies[0].delay:
         settings.LLM_TIMEOUT_SECONDS = 0.3
     llm.observer(*replies)
     failed = fails_now(conversation)
+    settings.LLM_TIMEOUT_SECONDS = patience
     assert failed.llm_calls == len(replies)
     assert "cat" not in failed.error
     assert wait_of(conversation) == 2.0
@@ -121,7 +123,7 @@ def test_a_failing_reflector_leaves_nothing_of_the_observers_work(
     llm, conversation, settings, replies
 ):
     if replies[0].delay:
-        settings.LLM_TIMEOUT_SECONDS = 0.6
+        settings.LLM_TIMEOUT_SECONDS = 2
     FactFactory.create(owner=conversation.owner, statement="The user sold a cat.")
     llm.observer(observed(CAT))
     llm.reflector(*replies)
