@@ -46,7 +46,7 @@ def in_words(size: int) -> str:
 
 
 def too_large() -> str:
-    """What is said after a file's name."""
+    """What is said after a file's name, or what it is."""
     most = in_words(most_bytes())
     return f"is larger than {most}, the most that fits. Split it and add the parts."
 
@@ -75,7 +75,7 @@ def add_file(
         origin=origin,
         file_name=name,
     )
-    return _take(row, stream, actor)
+    return _take(row, stream, actor, "file")
 
 
 def add_text(
@@ -99,7 +99,7 @@ def add_text(
         origin=origin,
         media_type=TEXT,
     )
-    return _take(row, io.BytesIO(text.encode("utf-8", errors="replace")), actor)
+    return _take(row, io.BytesIO(text.encode("utf-8", errors="replace")), actor, "text")
 
 
 def add_address(
@@ -130,11 +130,11 @@ def add_address(
     return _insert(row, actor, lambda: None, address=address)
 
 
-def _take(row: Document, stream: Any, actor: Actor) -> Added:
+def _take(row: Document, stream: Any, actor: Actor, called: str) -> Added:
     try:
         original = storage.spool(stream, most_bytes())
     except storage.TooLarge:
-        raise Refused(f"The file {too_large()}") from None
+        raise Refused(f"The {called} {too_large()}") from None
     with original.file:
         if not original.size:
             raise Refused("There is nothing in it.")

@@ -122,12 +122,17 @@ def test_what_is_too_large_is_refused_while_it_comes(
 ) -> None:
     settings.KNOWLEDGE_MAX_BYTES = 3_000_000
     stream = Endless()
-    with pytest.raises(ingest.Refused, match="larger than 3 MB"):
+    with pytest.raises(ingest.Refused, match="The file is larger than 3 MB"):
         ingest.add_file(
             owner=papers.owner, collection=papers, file_name="x", stream=stream,
             actor=person(papers.owner),
         )  # fmt: skip
     assert stream.given <= 3_000_000 + storage.PIECE
+    with pytest.raises(ingest.Refused, match="The text is larger than 3 MB"):
+        ingest.add_text(
+            owner=papers.owner, collection=papers, title="x", text="x" * 3_000_001,
+            actor=person(papers.owner),
+        )  # fmt: skip
     assert not Document.objects.exists()
 
 
