@@ -21,6 +21,7 @@ from knowledge.models import Document
 from knowledge.pages.forms import AgentForm
 from knowledge.pictures import costs
 from knowledge.proposals import answering, can_read, talks_of
+from knowledge.search.service import pages_of
 from knowledge.storage import read_original
 from knowledge.vocabulary import BUSY, DocumentState
 
@@ -122,7 +123,7 @@ def _passages(request: DeskRequest, row: Document) -> dict[str, Any]:
     found = list(answering(row).filter(ordinal__gte=start)[: SHOWN + 1])
     shown = found[:SHOWN]
     return {
-        "passages": shown,
+        "passages": [(passage, pages_of(passage)) for passage in shown],
         "earlier": max(start - SHOWN, 0) if start else None,
         "later": shown[-1].ordinal + 1 if len(found) > SHOWN else None,
     }

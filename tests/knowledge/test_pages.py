@@ -19,7 +19,7 @@ from pytest_django.fixtures import Settings
 
 from agents.models import Agent, AuditEvent, OwnerSettings, User
 from conversations.models import Conversation, Message
-from knowledge.models import Collection, Document
+from knowledge.models import Collection, Document, DocumentPassage
 from knowledge.pins import pins_of
 from knowledge.vocabulary import DocumentState, Failure
 from memory.extraction.run import extract
@@ -334,9 +334,13 @@ def test_a_document_shows_each_passage_with_its_place(alices: Client, papers: Co
     page = text(alices, "document", row.pk)
     assert RENT in page
     assert "Part 1" in page
-    assert "page 2" in page
+    assert "<span>page 2</span>" in page
     assert "<script>alert" not in page
     assert "\u200b" not in page
+    DocumentPassage.objects.filter(document=row).update(page_to=2)
+    page = text(alices, "document", row.pk)
+    assert "<span>pages 1 to 2</span>" in page
+    assert "<span>page 2</span>" in page
 
 
 def test_many_passages_come_in_pages_and_a_link_finds_its_own(
