@@ -25,9 +25,9 @@ _PERMALINK = re.compile("[¶\uf0c1]+\\s*$")
 # Without one of these a heading is its own words.
 _MARKUP = re.compile(r"[\[\]`*_\\<&!~]")
 HEADING = 300  # characters of one that are kept
-# What the parser makes is held in memory until the text is cut, at up to 370 bytes for each part
-# (the growth of the process over texts of one kind each). At the most, with as many lines as are
-# read, a list took 790 MB.
+# What the parser makes is held in memory until the text is cut, at up to 370 bytes for each part.
+# The most by which a process grew over a text of one kind with as many lines as are read: 920 MB
+# for headings, 790 MB for a list.
 MOST_PARTS = 2_000_000
 _TOO_MANY = (
     "The text has more paragraphs, items and cells of tables than can be kept apart: some 600,000"
