@@ -16,8 +16,8 @@ from bench.measure import DEPTH, Results, Row
 from bench.ours import Store
 from bench.vectors import Vectors
 
-# Passages asked of our own search: ten sessions are among them, and to tell of twice as many costs
-# every fifth second of the run. Only the MRR would see an answer behind them, by less than 0.01.
+# Passages asked of our own search: ten sessions are among them, and twice as many take a quarter
+# more of processor time. Only the MRR would see an answer behind them, by 0.01.
 _HITS = 100
 
 
