@@ -8,7 +8,7 @@ from typing import BinaryIO, NoReturn
 
 from django.http import HttpRequest, HttpResponse, UnreadablePostError
 
-from config.problems import BROKEN_OFF
+from config.problems import BROKE, BROKEN_OFF
 from config.refusals import refused
 
 
@@ -37,7 +37,7 @@ class Promised(IOBase):
 
 class HangUps:
     """Middleware, behind Django's look for a form's token. That reads the form, and where the form
-    broke off goes on with an empty one. The API has an answer of its own (config/problems.py)."""
+    broke off goes on with an empty one."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -52,7 +52,7 @@ class HangUps:
         if not body.broke:
             return response
         _drop_files(request)
-        return response if response.status_code == HTTPStatus.BAD_REQUEST else _told(request)
+        return _told(request)
 
     def process_view(self, request: HttpRequest, *_: object) -> HttpResponse | None:
         """No view is shown a form that lost its fields: it would take each box for unticked."""
@@ -65,7 +65,7 @@ class HangUps:
 
 
 def _told(request: HttpRequest) -> HttpResponse:
-    return refused(request, HTTPStatus.BAD_REQUEST, "broken_off", BROKEN_OFF)
+    return refused(request, HTTPStatus.BAD_REQUEST, BROKE, BROKEN_OFF)
 
 
 def _drop_files(request: HttpRequest) -> None:

@@ -6,7 +6,7 @@ from http import HTTPStatus
 from typing import Any, ClassVar
 
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
-from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
+from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from pydantic import BaseModel
@@ -36,7 +36,7 @@ from memory.vocabulary import State
 from memory.webhooks.keeping import HookRefused
 
 PROBLEM_TYPE = "application/problem+json"
-NO_LENGTH = "length_required"
+NO_LENGTH, BROKE = "length_required", "broken_off"
 BROKEN_OFF = "The request broke off before its end, so nothing of it was taken."
 
 Handler = Callable[[HttpRequest, Exception], HttpResponse]
@@ -88,22 +88,21 @@ PROBLEMS: tuple[tuple[type[Exception], int, str], ...] = (
     (lifecycle.LifecycleError, 409, "refused"),
     (RequestDataTooBig, 413, "too_large"),
     (TooManyFieldsSent, 413, "too_large"),
-    (UnreadablePostError, 400, "broken_off"),
     (Http404, 404, "not_found"),
 )
-# By status: those of errors with handlers of their own among them, and of what ends before any.
+# By status: those of errors with handlers of their own among them, and of what no operation sees.
 CODES: tuple[tuple[int, str], ...] = (
     *((status, code) for _, status, code in PROBLEMS),
     (422, "invalid"),
     (401, "unauthenticated"),
     (400, "malformed"),
+    (400, BROKE),
     (411, NO_LENGTH),
 )
 # Said instead of the exception's own message, which is Django's or names the model.
 SAID = {
     TooManyFieldsSent: "The address has too many fields.",
     RequestDataTooBig: "The request is too large; send less at a time.",
-    UnreadablePostError: BROKEN_OFF,
     Http404: "Not found.",
 }
 # One broken message is told; a batch of broken ones need not be told in full.

@@ -8,13 +8,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import close_old_connections
-from django.http import (
-    HttpRequest,
-    HttpResponseBase,
-    JsonResponse,
-    StreamingHttpResponse,
-    UnreadablePostError,
-)
+from django.http import HttpRequest, HttpResponseBase, JsonResponse, StreamingHttpResponse
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.views.decorators.csrf import csrf_exempt
@@ -58,7 +52,6 @@ ANSWERS: tuple[tuple[type[Exception], int, str], ...] = (
     (TooManyCalls, 429, "too_many_calls"),
     (NoSuchAgent, 404, "no_such_agent"),
     (TooLarge, 413, "too_large"),
-    (UnreadablePostError, 400, "broken_off"),
     (wire.Unreadable, 400, "malformed"),
     (BadRequest, 400, "invalid"),
     (upstream.TimedOut, 504, "upstream_timeout"),

@@ -14,10 +14,9 @@ UNSPACED = (
 _RUN = re.compile(f"[{UNSPACED}]+|[^{UNSPACED}]+")
 _UNSPACED_CHAR = re.compile(f"[{UNSPACED}]")
 # What of ASCII depends on what stands beside it, and what is no part of a word anywhere.
-_SIGNS = re.compile("['.,^+#%-]")
-_OUTSIDE = {
-    code: " " for code in range(128) if not chr(code).isalnum() and chr(code) not in "$'.,^+#%-"
-}
+_SIGNS = "'.,^+#%-"
+_SIGN = re.compile(f"[{_SIGNS}]")
+_OUTSIDE = {n: " " for n in range(128) if not chr(n).isalnum() and chr(n) not in f"${_SIGNS}"}
 
 
 def words(text: str) -> list[str]:
@@ -34,7 +33,7 @@ def words(text: str) -> list[str]:
 def _spaced_words(run: str) -> list[str]:
     """By category rather than by \\w, which takes Indic vowel signs for word ends."""
     if run.isascii():  # most are, and of most characters there is nothing to ask
-        kept = _SIGNS.sub(lambda at: _kept(at[0], at.start(), run), run.translate(_OUTSIDE))
+        kept = _SIGN.sub(lambda at: _kept(at[0], at.start(), run), run.translate(_OUTSIDE))
     else:
         kept = "".join(_kept(char, place, run) for place, char in enumerate(run))
     return kept.split()
