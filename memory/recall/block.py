@@ -10,7 +10,7 @@ from uuid import UUID
 
 from memory.models import Fact
 from memory.recall.clean import clean
-from memory.vocabulary import Kind, Precision
+from memory.vocabulary import Kind, Origin, Precision
 
 # Text is stored before the nonce exists, so that nobody can write one that closes the fence.
 NONCE_CHARACTERS = 12
@@ -24,6 +24,20 @@ UNSURE_BELOW = 0.8
 
 # Of an excerpt; the model gets the beginning, and can search for the rest.
 QUOTED_CHARACTERS = 1000
+
+# What stands ahead of the date. Only of what came from a conversation may it be claimed that it was
+# said; a word or two, since each of them is paid for on every turn.
+_CAME_BY: Mapping[str, str] = {
+    Origin.EXTRACTION: "said",
+    Origin.MANUAL: "written",
+    Origin.REMEMBER: "assistant noted",
+    Origin.IMPORT: "imported, noted",
+    Origin.MERGE: "merged",
+    Origin.REFLECTION: "inferred",
+}
+_READ = "read in a document"
+# What the names of the prompts that read documents begin with; copies of a fact keep its prompt.
+_READER = "document-"
 
 # Of a date's characters, where not all.
 _SHOWN: Mapping[str, int] = {Precision.YEAR: len("2026"), Precision.MONTH: len("2026-01")}
@@ -122,6 +136,13 @@ def line(fact: Fact, now: datetime, nonce: str) -> str:
     return f"- [{notes}] {clean(fact.statement, nonce)}"
 
 
+def came_by(fact: Fact) -> str:
+    """The kind of its source, to stand ahead of the day."""
+    if fact.origin == Origin.EXTRACTION and fact.prompt_version.startswith(_READER):
+        return _READ
+    return _CAME_BY[fact.origin]
+
+
 def quote_line(quote: Quote, now: datetime, nonce: str) -> str:
     said = f"said {_date(quote.said_at, Precision.DAY, now.tzinfo)}"
     notes = f"verbatim, earlier in this conversation; {said}; by {clean(quote.speaker, nonce)}"
@@ -177,7 +198,7 @@ def _fill(
 
 def _notes(fact: Fact, now: datetime) -> list[str]:
     zone = now.tzinfo
-    notes = [f"said {_date(fact.observed_at, Precision.DAY, zone)}"]
+    notes = [f"{came_by(fact)} {_date(fact.observed_at, Precision.DAY, zone)}"]
     if validity := _validity(fact, zone):
         notes.append(validity)
     days = (now - fact.last_confirmed_at).days

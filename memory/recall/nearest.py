@@ -23,6 +23,7 @@ from memory.recall.statements import Point, ask
 _COLUMNS = frozenset({
     "id", "owner_id", "agent_id", "kind", "statement", "state", "confidence", "pinned",
     "valid_from", "valid_until", "valid_precision", "observed_at", "last_confirmed_at",
+    "origin", "prompt_version",
 })  # fmt: skip
 COLUMNS = tuple(field.attname for field in Fact._meta.concrete_fields if field.attname in _COLUMNS)
 

@@ -13,6 +13,7 @@ from memory.models import Fact, Rule
 from memory.recall.service import Item, Recall
 from memory.recall.trace import Candidate, Leg, LegReport, NearMiss, Part, Standing
 from memory.search.automatic import Excerpt
+from memory.vocabulary import Origin
 
 # Fewer tokens hold no fact beside the fence.
 LEAST_BUDGET = 150
@@ -74,11 +75,13 @@ class Worth(BaseModel):
 
 
 class FactOut(BaseModel):
-    """`worth` only where it was asked for, and not where only a pin brought the fact."""
+    """`origin`: what it came by, a conversation or document being `extraction`. `worth` only where
+    it was asked for, and not where only a pin brought the fact."""
 
     id: UUID
     statement: str
     kind: str
+    origin: Origin
     confidence: float
     observed_at: datetime
     last_confirmed_at: datetime

@@ -14,7 +14,7 @@ from memory import tokens
 from memory.models import Fact
 from memory.recall import block, clean
 from memory.recall.block import Block, line, pack, render
-from memory.vocabulary import Kind, Precision
+from memory.vocabulary import Kind, Origin, Precision
 from tests.memory.hostile import FENCES, HARMLESS, HIDDEN, ROLES
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -26,6 +26,7 @@ def fact(statement: str, **values: object) -> Fact:
         "id": new_id(),
         "statement": statement,
         "kind": Kind.SEMANTIC,
+        "origin": Origin.EXTRACTION,
         "observed_at": NOW - timedelta(days=3),
         "last_confirmed_at": NOW - timedelta(days=3),
         "confidence": 1.0,
@@ -227,6 +228,15 @@ def test_a_line_says_when_and_where_it_matters_how_old_and_how_sure(
 ) -> None:
     told = line(fact("The user likes tea.", **values), NOW, NONCE)
     assert told == f"- [{notes}] The user likes tea."
+
+
+@pytest.mark.parametrize("origin", Origin)
+def test_every_origin_has_its_word_and_only_a_conversation_was_said(origin: Origin) -> None:
+    told = line(fact("The user likes tea.", origin=origin), NOW, NONCE)
+    assert re.fullmatch(r"- \[[a-z, ]+ 2026-02-27\] The user likes tea\.", told)
+    assert ("said" in told) == (origin == Origin.EXTRACTION)
+    # What `_fill` takes for the shortest line still is.
+    assert tokens.count(line(fact("x", origin=origin), NOW, NONCE) + "\n") > block._SHORTEST
 
 
 def test_dates_are_on_the_owners_clock() -> None:
