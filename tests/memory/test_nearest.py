@@ -1,6 +1,7 @@
 """The nearest facts: compared one by one, or found through an index over everybody's vectors."""
 
 from datetime import timedelta
+from importlib import import_module
 from uuid import UUID
 
 import pytest
@@ -161,6 +162,20 @@ def test_the_indexes_of_a_model_are_made_once_and_can_go() -> None:
     with connections["owner"].cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_indexes WHERE indexname = ANY(%s)", [made])
         assert cursor.fetchone() == (0,)
+
+
+@pytest.mark.django_db(transaction=True, databases=["default", "owner"])
+def test_an_index_of_before_connects_what_comes_as_a_new_one_does() -> None:
+    [made, *_] = vector_index.ensure_vector_index("another-model", 8)
+    migration = import_module("memory.migrations.0023_a_better_connected_index")
+    with connections["owner"].cursor() as cursor:
+        cursor.execute("SELECT reloptions FROM pg_class WHERE relname = %s", [made])
+        fresh = cursor.fetchone()
+        cursor.execute(f'ALTER INDEX "{made}" SET (ef_construction = 128)')
+        migration.set_what_is_kept_in_mind(None, connections["owner"].schema_editor())
+        cursor.execute("SELECT reloptions FROM pg_class WHERE relname = %s", [made])
+        assert cursor.fetchone() == fresh == ([f"ef_construction={vector_index.EF_CONSTRUCTION}"],)
+    vector_index.drop_vector_index("another-model")
 
 
 def test_a_model_of_too_many_dimensions_has_no_index() -> None:
