@@ -37,10 +37,10 @@ bench-quality bench-precision bench-years: $(VENV)/.installed
 
 # Makes all that it reads. A million facts take longer and are apart.
 bench-latency: $(VENV)/.installed
-	@$(RUN) -m bench.latency
+	@$(RUN) -m bench.latency $(ARGUMENTS)
 
 bench-latency-1m: $(VENV)/.installed
-	@$(RUN) -m bench.latency --million
+	@$(RUN) -m bench.latency --million $(ARGUMENTS)
 
 # Fetches manuals with apt-get download, which needs no root.
 bench-kb: $(VENV)/.installed

@@ -15,6 +15,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from statistics import fmean, quantiles
 from tempfile import TemporaryDirectory
@@ -24,14 +25,20 @@ from bench import home
 from bench.kb_corpus import Manuals, fetched
 from bench.kb_ingest import Ingested, take_in
 from bench.kb_questions import EACH, Question, questions
+from bench.measure import interval_of
 from bench.quality import CACHE
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from agents.models import Agent
+    from bench.kb_legs import Legs, Parts
     from knowledge.models import DocumentPassage
 
 FIRST, RANKS = 5, 10
 LARGE = 100_000
+# That are tried.
+WORDS, HEADINGS = (0.1, 0.3, 0.5, 0.7, 1.0), (0.0, 0.1, 0.3)
 USER, COLLECTION = "bench", "Manuals"
 Ranking = Callable[[str], Sequence["DocumentPassage"]]
 
@@ -49,10 +56,11 @@ def main() -> None:
             f" at most {ingested.megabytes} MB; not read: {len(ingested.failed)}"
         )
         if options.tune:
-            _tune(agent, [one for one in asked if not one.is_held_out])
+            _tune(agent, asked)
             return
         ranks = {name: _ranks(asked, ranking) for name, ranking in rankings(agent).items()}
         _print(asked, ranks)
+        _print_lead(asked, ranks)
         if options.failures:
             _print_failures(asked, ranks["ours"])
         search = _searched(agent, asked, options.large) if options.large else {}
@@ -69,7 +77,7 @@ def _options() -> argparse.Namespace:
         "--large", type=int, default=LARGE, help="passages of the owner for speed; 0: none"
     )
     parser.add_argument("--failures", action="store_true", help="print what ours does not find")
-    parser.add_argument("--tune", action="store_true", help="try constants on one half, and end")
+    parser.add_argument("--tune", action="store_true", help="try other weights, and end")
     return parser.parse_args()
 
 
@@ -127,7 +135,7 @@ def recall(ranks: Sequence[int]) -> float:
 
 
 def mrr(ranks: Sequence[int]) -> float:
-    return round(fmean(1 / one if one else 0.0 for one in ranks), 3)
+    return round(fmean(map(_reciprocal, ranks)), 3)
 
 
 def _print(asked: Sequence[Question], ranks: Mapping[str, Mapping[str, int]]) -> None:
@@ -143,6 +151,25 @@ def _print(asked: Sequence[Question], ranks: Mapping[str, Mapping[str, int]]) ->
                 places = [found[question.text] for question in some]
                 cells += f"{recall(places):>9} {mrr(places):.3f} "
             print(f"{kind or 'all':17}{len(some):>5} {cells}")
+
+
+def _print_lead(asked: Sequence[Question], ranks: Mapping[str, Mapping[str, int]]) -> None:
+    print("\nOurs ahead of each leg alone, with 95% intervals over questions:")
+    for leg, half in product(("bm25", "vector"), ("held out", "all")):
+        some = [one.text for one in asked if one.is_held_out or half == "all"]
+        pairs = [(ranks["ours"][text], ranks[leg][text]) for text in some]
+        first = [100.0 * ((0 < a <= FIRST) - (0 < b <= FIRST)) for a, b in pairs]
+        reciprocal = [_reciprocal(a) - _reciprocal(b) for a, b in pairs]
+        print(f"{leg:>8} {half:>9}: recall@5 {_lead(first, 1)}, MRR {_lead(reciprocal, 3)}")
+
+
+def _reciprocal(rank: int) -> float:
+    return 1 / rank if rank else 0.0
+
+
+def _lead(differences: Sequence[float], digits: int) -> str:
+    low, high = interval_of(differences)
+    return f"{fmean(differences):.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
 
 
 def _print_failures(asked: Sequence[Question], ranks: Mapping[str, int]) -> None:
@@ -172,19 +199,51 @@ def _a_minute(pages: float, seconds: float) -> int | None:
 
 
 def _tune(agent: "Agent", asked: Sequence[Question]) -> None:
-    """What the words should weigh beside the cosine, on the half that is for it."""
+    """What else the parts of a score could weigh. To be chosen by the first two columns, whose
+    half is for it; the others are of the half that was held out."""
     from bench.kb_legs import Legs
 
     legs = Legs(agent)
-    both = {question.text: legs.both(question.text) for question in asked}
-    for weight in (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0):
+    parts = {question.text: legs.parts(question.text) for question in asked}
+    print(f"\n{'words':>8}{'headings':>10}{'tuning':>16}{'held out':>16}")
+    for words, headings in product(WORDS, HEADINGS):
+        _print_tried(asked, f"{words:>8}{headings:>10}", _weighed(legs, parts, words, headings))
+    _print_tried(
+        asked, f"{'reciprocal ranks':>18}", lambda query: legs.best(_by_ranks(parts[query]))
+    )
 
-        def ranking(query: str, weight: float = weight) -> Sequence["DocumentPassage"]:
-            scores = both[query].items()
-            return legs.best({pk: cosine + weight * words for pk, (cosine, words) in scores})
 
-        ranks = list(_ranks(asked, ranking).values())
-        print(f"{weight:>5} {recall(ranks):>6} {mrr(ranks):.3f}")
+def _weighed(
+    legs: "Legs", parts: Mapping[str, Mapping["UUID", "Parts"]], words: float, headings: float
+) -> Ranking:
+    def ranking(query: str) -> Sequence["DocumentPassage"]:
+        scores = {
+            pk: one.cosine + words * one.words + headings * one.headings
+            for pk, one in parts[query].items()
+        }
+        return legs.best(scores)
+
+    return ranking
+
+
+def _by_ranks(parts: Mapping["UUID", "Parts"]) -> dict["UUID", float]:
+    """Reciprocal rank fusion of both legs, k 60."""
+    scores = dict.fromkeys(parts, 0.0)
+    for leg in ("cosine", "words"):
+        found = [pk for pk, one in parts.items() if getattr(one, leg) > 0]
+        found.sort(key=lambda pk: -getattr(parts[pk], leg))
+        for place, pk in enumerate(found, 1):
+            scores[pk] += 1 / (60 + place)
+    return scores
+
+
+def _print_tried(asked: Sequence[Question], title: str, ranking: Ranking) -> None:
+    ranks = _ranks(asked, ranking)
+    cells = ""
+    for half in (False, True):
+        places = [ranks[one.text] for one in asked if one.is_held_out == half]
+        cells += f"{recall(places):>10} {mrr(places):.3f}"
+    print(title + cells)
 
 
 def _searched(agent: "Agent", asked: Sequence[Question], passages: int) -> dict[str, float]:

@@ -1,14 +1,26 @@
-"""What each leg finds by itself: every passage is scored, nothing is gated."""
+"""What each leg finds by itself, and what scores are made of: every passage is scored, nothing is
+gated."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 
 if TYPE_CHECKING:
     from agents.models import Agent
     from knowledge.models import DocumentPassage
+    from knowledge.search.scoring import Matcher
+    from memory.search.words import Word
 
 PER_DOCUMENT, SHOWN, ROWS = 2, 30, 300
+
+
+class Parts(NamedTuple):
+    """Of a passage's score, before they are weighed."""
+
+    cosine: float
+    words: float
+    headings: float
 
 
 class Legs:
@@ -32,24 +44,47 @@ class Legs:
 
     def lexical(self, query: str) -> dict[UUID, float]:
         """Of every passage that has a word of the question."""
-        from knowledge.search.scoring import Matcher
         from memory.search.words import analyse
 
         words = analyse(query, self.agent.owner, self.census.languages)
-        rarities, _ = self.index.rarities(words, self.census)
-        matcher = Matcher(rarities, self.census.average)
+        matcher = self._matcher(words)
         sheets = self.index.sheets(words, list(self.passages))
         return {pk: matcher.match(pk, None, sheet).lexical for pk, sheet in sheets.items()}
 
-    def both(self, query: str) -> dict[UUID, tuple[float, float]]:
-        """Cosine and BM25's share of every passage that either finds."""
+    def parts(self, query: str) -> dict[UUID, Parts]:
+        """Of every passage that either leg finds."""
         from memory import embedding
+        from memory.search.words import analyse
 
         found, near = self.lexical(query), self.cosines(query)
         best = sorted(found, key=lambda pk: -found[pk])[:ROWS]
         [vector] = embedding.embed_blocking([query])
         near |= self.index.cosines(vector, [pk for pk in best if pk not in near])
-        return {pk: (cosine, found.get(pk, 0.0)) for pk, cosine in near.items()}
+        words = analyse(query, self.agent.owner, self.census.languages)
+        matcher = self._matcher(words)
+        headed = {
+            pk: matcher.share(n for n, word in enumerate(words) if word.terms & self.headings[pk])
+            for pk in near
+        }
+        return {pk: Parts(near[pk], found.get(pk, 0.0), headed[pk]) for pk in near}
+
+    def _matcher(self, words: Sequence["Word"]) -> "Matcher":
+        from knowledge.search.scoring import Matcher
+
+        rarities, _ = self.index.rarities(words, self.census)
+        return Matcher(rarities, self.census.average)
+
+    @cached_property
+    def headings(self) -> dict[UUID, frozenset[str]]:
+        """Stems of title and headings."""
+        from memory.search.words import content_stems
+
+        titles = {
+            pk: (row.language, "\n".join((row.document.title, *row.headings)))
+            for pk, row in self.passages.items()
+        }
+        stems = content_stems(list(titles.values()))
+        return {pk: frozenset(found) for pk, found in zip(titles, stems, strict=True)}
 
     def cosines(self, query: str) -> dict[UUID, float]:
         from memory import embedding

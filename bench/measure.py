@@ -82,7 +82,12 @@ def mean(rows: Iterable[Row], measure: str) -> float:
 
 def interval(rows: Iterable[Row], measure: str) -> tuple[float, float]:
     """95% by bootstrap over questions."""
-    values = np.array([row.scores[measure] for row in rows])
+    return interval_of([row.scores[measure] for row in rows])
+
+
+def interval_of(scores: Sequence[float]) -> tuple[float, float]:
+    """The same of one score, or difference of two, a question."""
+    values = np.array(scores)
     low, high = np.percentile(_resamples(len(values)) @ values / len(values), (2.5, 97.5))
     return float(low), float(high)
 

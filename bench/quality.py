@@ -168,28 +168,23 @@ def _print(results: Results, title: str, measures: Sequence[str]) -> None:
             print(f"\n{title}, {group}, % [95% interval]")
             _table(results, belongs, measures)
     for number, category in CATEGORIES.items():
-        print(f"\n{title}, category {number} ({category}), all conversations, %")
-        _table(results, lambda row: row.category == number, measures, sure=False)  # noqa: B023
+        print(f"\n{title}, category {number} ({category}), all conversations, % [95% interval]")
+        _table(results, lambda row: row.category == number, measures)  # noqa: B023
 
 
-def _table(
-    results: Results, belongs: Callable[[Row], bool], measures: Sequence[str], *, sure: bool = True
-) -> None:
+def _table(results: Results, belongs: Callable[[Row], bool], measures: Sequence[str]) -> None:
     print("| system |", " | ".join(measures), "|")
     print("| --- |", " | ".join("---:" for _ in measures), "|")
     for name, rows in results.items():
         chosen = [row for row in rows if belongs(row)]
         if chosen:
-            cells = [_cell(chosen, name, sure=sure) for name in measures]
+            cells = [_cell(chosen, name) for name in measures]
             print(f"| {name} |", " | ".join(cells), "|")
 
 
-def _cell(rows: Sequence[Row], name: str, *, sure: bool) -> str:
-    value = f"{measure.mean(rows, name):.1f}"
-    if not sure:
-        return value
+def _cell(rows: Sequence[Row], name: str) -> str:
     low, high = measure.interval(rows, name)
-    return f"{value} [{low:.1f}, {high:.1f}]"
+    return f"{measure.mean(rows, name):.1f} [{low:.1f}, {high:.1f}]"
 
 
 def _json(turns: Results, facts: Results) -> dict[str, dict[str, dict[str, dict[str, float]]]]:
