@@ -24,3 +24,11 @@ def more(done: int = 1) -> None:
     if resource.RLIM_INFINITY not in (allowed, most):
         allowed = min(allowed + FOR_A_PAGE * done, most - _GRACE)
         resource.setrlimit(resource.RLIMIT_CPU, (allowed, most))
+
+
+def is_half_used() -> bool:
+    """Of what a file may take in all. Never where no limit was set."""
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    spent = used.ru_utime + used.ru_stime
+    return most != resource.RLIM_INFINITY and spent > (most - _GRACE) / 2

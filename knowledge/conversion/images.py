@@ -24,6 +24,7 @@ SMALL = (40, 16)
 # What the recogniser itself holds for worth reporting.
 SURE = 0.5
 LEFT_OUT = f"Only the first {MOST} images and scanned pages were read."
+HURRIED = "Some pictures were left out, because reading them would have taken too long."
 LACKING = (
     "The server can't recognise text in images: it lacks a library of the system (on Debian:"
     " apt-get install libgl1 libglib2.0-0)."
@@ -59,11 +60,18 @@ class Reader:
 
     def __init__(self) -> None:
         self.read = 0
-        self.left_out = False
+        self.left_out = self.hurried = False
         self.lacking = False
         # Why the model said nothing, for each image of which it was asked in vain.
         self.unseen: list[str] = []
         self.known: dict[bytes, Parts] = {}
+
+    def may_look(self, *, beside_text: bool) -> bool:
+        """Notes it where not. What stands beside text keeps no document from being read in time."""
+        hurried = beside_text and allowance.is_half_used()
+        self.left_out = self.left_out or self.read >= MOST
+        self.hurried = self.hurried or hurried
+        return self.read < MOST and not hurried
 
     def within(self, content: bytes) -> Parts:
         """Of an image within a document: a broken one says nothing."""
@@ -71,20 +79,28 @@ class Reader:
         if name not in self.known:
             try:
                 with opened(io.BytesIO(content)) as image:
-                    self.known[name] = self.look(image)
+                    self.known[name] = self.look(image, beside_text=True)
             except Unreadable:
                 self.known[name] = []
         return self.known[name]
 
-    def look(self, image: "Image") -> Parts:
+    def once(self, image: "Image") -> Parts:
+        """Of a part of a page. Nothing where it stood on an earlier one, as what is behind each
+        slide did."""
+        name = hashlib.sha256(image.tobytes()).digest()
+        if name in self.known:
+            return []
+        self.known[name] = self.look(image, beside_text=True)
+        return self.known[name]
+
+    def look(self, image: "Image", *, beside_text: bool = False) -> Parts:
         """What it shows and the words in it. Words that the model doesn't give are recognised.
 
         Makes `image` smaller. Raises Unreadable.
         """
         if image.width < SMALL[0] or image.height < SMALL[1]:
             return []
-        if self.read >= MOST:
-            self.left_out = True
+        if not self.may_look(beside_text=beside_text):
             return []
         self.read += 1
         allowance.more()
@@ -114,7 +130,8 @@ class Reader:
 
     @property
     def notes(self) -> list[str]:
-        return [LEFT_OUT] * self.left_out + [LACKING] * self.lacking + self._unseen_note()
+        told = {LEFT_OUT: self.left_out, HURRIED: self.hurried, LACKING: self.lacking}
+        return [note for note, holds in told.items() if holds] + self._unseen_note()
 
     def _unseen_note(self) -> list[str]:
         if not self.unseen:

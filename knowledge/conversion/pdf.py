@@ -1,4 +1,5 @@
-"""PDF by PDFium, page by page: the text layer where there is one, else what can be recognised.
+"""PDF by PDFium, page by page: the text layer, with what its pictures say, or where there is almost
+none what can be recognised.
 
 markitdown reads PDF too, but without page numbers and at a hundredth of the speed. What the outline
 names becomes a heading where the page says it.
@@ -7,13 +8,17 @@ names becomes a heading where the page says it.
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from knowledge import marks
 from knowledge.conversion import unseen_pdf
+from knowledge.conversion.figures_pdf import Figure, cut, drawn, figures
 from knowledge.conversion.images import LONG_SIDE, Parts, Reader, marked
 from knowledge.conversion.shape import DAMAGED, HIDDEN, PROTECTED, Read, Tell, Unreadable
+from knowledge.conversion.unseen_pdf import Picture
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfPage
@@ -26,6 +31,8 @@ _DPI = 200
 # PDFium's words for a hyphen at the end of a line, and for the end of a line.
 _BROKEN_WORD = re.compile("(?:\x02|\ufffe)\\s*\n?")
 _PASSWORD = 4
+# Where a figure stands, while headings are sought: a line that no document can say.
+_FIGURE = marks.END
 
 Outline = dict[int, list[tuple[int, str]]]
 
@@ -79,30 +86,71 @@ def _page(
 
     try:
         page = pdf[number]
-        hiding.append(unseen_pdf.remove(page))
-        text = _text(page)
-        if sum(not char.isspace() for char in text) >= ALMOST_NONE:
-            return _with_headings(text, headings)
+        hides, pictures = unseen_pdf.remove(page)
+        hiding.append(hides)
+        text, shown = _text(page, pictures)
+        if sum(not char.isspace() for char in text.replace(_FIGURE, "")) >= ALMOST_NONE:
+            told = _told(page, shown, reader)
+            page.close()
+            return _filled(_with_headings(text, headings), told)
         seen = marked(_seen(page, reader))
         page.close()
     except (PdfiumError, Unreadable):
         return None
-    return _with_headings(text, headings) + ("\n" + seen if seen else "")
+    return _filled(_with_headings(text, headings), []) + ("\n" + seen if seen else "")
 
 
-def _text(page: "PdfPage") -> str:
+def _text(page: "PdfPage", pictures: list[Picture]) -> tuple[str, list[Figure]]:
+    """With a mark for each figure that stands within."""
     layer = page.get_textpage()
-    text = str(layer.get_text_range()).replace("\r\n", "\n").replace("\r", "\n")
+    shown = figures(page, layer, pictures)
+    places = [0, *(one.at for one in shown), layer.count_chars()]
+    parts = [
+        str(layer.get_text_range(begin, end - begin)).replace("\r\n", "\n").replace("\r", "\n")
+        for begin, end in pairwise(places)
+    ]  # fmt: skip
     layer.close()
-    return marks.foreign(_BROKEN_WORD.sub("", text))
+    bare = [marks.foreign(_BROKEN_WORD.sub("", part)) for part in parts]
+    return f"\n{_FIGURE}\n".join(bare), shown
+
+
+def _filled(text: str, told: list[str]) -> str:
+    """With what each figure says in its place."""
+    before, *parts = text.split(f"{_FIGURE}\n")
+    told += [""] * (len(parts) - len(told))
+    return before + "".join(f"{words}{part}" for words, part in zip(told, parts, strict=True))
+
+
+def _told(page: "PdfPage", shown: list[Figure], reader: Reader) -> list[str]:
+    """Of each figure. One that can't be drawn takes nothing of the text away."""
+    from pypdfium2 import PdfiumError
+
+    told: list[str] = []
+    with suppress(PdfiumError, Unreadable):
+        told += (marked(parts) for parts in _looked_at(page, shown, reader))
+    return told
+
+
+def _looked_at(page: "PdfPage", shown: list[Figure], reader: Reader) -> Iterator[Parts]:
+    drawing = None
+    for one in shown:
+        if not reader.may_look(beside_text=not one.is_scan):
+            yield []
+            continue
+        drawing = drawing or drawn(page, _scale(page))
+        picture = cut(page, drawing, one.box)
+        yield reader.look(picture) if one.is_scan else reader.once(picture)
 
 
 def _seen(page: "PdfPage", reader: Reader) -> Parts:
     if next(iter(page.get_objects(max_depth=3)), None) is None:
         return []
+    return reader.look(page.render(scale=_scale(page)).to_pil())
+
+
+def _scale(page: "PdfPage") -> float:
     width, height = page.get_size()
-    scale = min(_DPI / 72, LONG_SIDE / max(width, height, 1))
-    return reader.look(page.render(scale=scale).to_pil())
+    return min(_DPI / 72, float(LONG_SIDE / max(width, height, 1)))
 
 
 def _outline(pdf: "PdfDocument") -> Outline:

@@ -21,10 +21,19 @@ _LIGHT, _FAINT = 200, 60
 # With more shapes than these all text of the page is looked at: pairing them takes long.
 _MOST_SHAPES = 400
 _SCALE, _LONG_SIDE = 2.0, 1_600
-_INVISIBLE, _CLIPPING = 3, 7
+# Ways to draw text: not at all, and as the shape through which others are seen.
+INVISIBLE = (3, 7)
 
 Box = tuple[float, float, float, float]  # left, bottom, right, top
 Ink = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Where it stands on the page, and how many pixels it has."""
+
+    box: Box
+    pixels: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +45,19 @@ class _Text:
     height: float
 
     def may_be_hidden(self, paper: Box, grounds: list[tuple[Box, Ink | None]] | None) -> bool:
-        if self.mode in (_INVISIBLE, _CLIPPING) or self.ink[3] < _FAINT:
+        if self.mode in INVISIBLE or self.ink[3] < _FAINT:
             return True
-        if min(self.ink[:3]) >= _LIGHT or not _touch(self.box, paper) or grounds is None:
+        if min(self.ink[:3]) >= _LIGHT or not touch(self.box, paper) or grounds is None:
             return True
         return any(
-            (ink is None or _is_near(ink, self.ink)) and _touch(self.box, box)
+            (ink is None or _is_near(ink, self.ink)) and touch(self.box, box)
             for box, ink in grounds
         )
 
 
-def remove(page: "PdfPage") -> bool:
-    """Takes it off the page, whose text must not have been loaded. Whether there was any."""
+def remove(page: "PdfPage") -> tuple[bool, list[Picture]]:
+    """Takes it off the page, whose text must not have been loaded. Whether there was any, and the
+    page's pictures."""
     texts, grounds, pictures = _gathered(page)
     paper = page.get_cropbox()
     grounds_or_all = grounds if len(grounds) <= _MOST_SHAPES else None
@@ -59,10 +69,10 @@ def remove(page: "PdfPage") -> bool:
     gone = small + (_unseen(page, doubtful, pictures) if doubtful else [])
     for text in gone:
         page.remove_obj(text.shape)
-    return bool(gone)
+    return bool(gone), pictures
 
 
-def _unseen(page: "PdfPage", doubtful: list[_Text], pictures: list[Box]) -> list[_Text]:
+def _unseen(page: "PdfPage", doubtful: list[_Text], pictures: list[Picture]) -> list[_Text]:
     from pypdfium2 import raw
 
     drawn = _drawn(page)
@@ -79,16 +89,16 @@ def _is_seen(
     text: _Text,
     drawn: "np.ndarray[Any, Any]",
     without: "np.ndarray[Any, Any]",
-    pictures: list[Box],
+    pictures: list[Picture],
 ) -> bool:
-    here = _pixels(page, text.box, drawn.shape[1], drawn.shape[0])
+    here = pixels(page, text.box, drawn.shape[1], drawn.shape[0])
     shown, left = drawn[here], without[here]
     if not shown.size:
         return False
-    if text.mode in (_INVISIBLE, _CLIPPING):
+    if text.mode in INVISIBLE:
         colours = shown.reshape(-1, shown.shape[-1]).astype(int)
         varied = int((colours.max(axis=0) - colours.min(axis=0)).max()) > _NEAREST
-        return varied and any(_touch(text.box, picture) for picture in pictures)
+        return varied and any(touch(text.box, picture.box) for picture in pictures)
     return int(abs(shown.astype(int) - left.astype(int)).max()) > _NEAREST
 
 
@@ -98,7 +108,8 @@ def _drawn(page: "PdfPage") -> "np.ndarray[Any, Any]":
     return pixels
 
 
-def _pixels(page: "PdfPage", box: Box, width: int, height: int) -> tuple[slice, slice]:
+def pixels(page: "PdfPage", box: Box, width: int, height: int) -> tuple[slice, slice]:
+    """Rows and columns of it in a drawing of the page."""
     from pypdfium2 import raw
 
     found = []
@@ -113,14 +124,14 @@ def _pixels(page: "PdfPage", box: Box, width: int, height: int) -> tuple[slice, 
     )
 
 
-def _gathered(page: "PdfPage") -> tuple[list[_Text], list[tuple[Box, Ink | None]], list[Box]]:
+def _gathered(page: "PdfPage") -> tuple[list[_Text], list[tuple[Box, Ink | None]], list[Picture]]:
     """The text of a page, what may lie behind or over it (without a colour: of any), and its
     pictures."""
     from pypdfium2 import PdfiumError, raw
 
     texts: list[_Text] = []
     grounds: list[tuple[Box, Ink | None]] = []
-    pictures: list[Box] = []
+    pictures: list[Picture] = []
     for shape in page.get_objects():
         try:
             box = _box(shape)
@@ -129,7 +140,7 @@ def _gathered(page: "PdfPage") -> tuple[list[_Text], list[tuple[Box, Ink | None]
         if shape.type == raw.FPDF_PAGEOBJ_TEXT:
             texts.append(_text(shape, box))
         elif shape.type == raw.FPDF_PAGEOBJ_IMAGE:
-            pictures.append(box)
+            pictures.append(Picture(box, _size(shape)))
             grounds += [(box, None)] * bool(texts)
         elif shape.type == raw.FPDF_PAGEOBJ_SHADING:
             grounds.append((box, None))
@@ -137,6 +148,16 @@ def _gathered(page: "PdfPage") -> tuple[list[_Text], list[tuple[Box, Ink | None]
             # One that comes later may cover text of any colour.
             grounds.append((box, None if texts else _ink(shape)))
     return texts, grounds, pictures
+
+
+def _size(picture: Any) -> int:
+    from pypdfium2 import PdfiumError
+
+    try:
+        width, height = picture.get_px_size()
+    except PdfiumError:
+        return 0
+    return int(width) * int(height)
 
 
 def _text(shape: Any, box: Box) -> _Text:
@@ -199,7 +220,7 @@ def _around(shape: Any) -> Iterator[Any]:
         yield shape
 
 
-def _touch(one: Box, other: Box) -> bool:
+def touch(one: Box, other: Box) -> bool:
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 

@@ -101,6 +101,40 @@ def drawn_pdf(content: str, form: str = "") -> bytes:
     return _pdf_of(objects, "", True)
 
 
+def pictured_pdf(*pages: str, pictures: Sequence[bytes], turned: int = 0) -> bytes:
+    """Pages of drawing operators, with the font F1 and `pictures` as P0, P1 and so on."""
+    objects = [b"", b"", b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"]
+    objects += [_jpeg_of_a_pdf(content) for content in pictures]
+    named = " ".join(f"/P{number} {number + 4} 0 R" for number in range(len(pictures)))
+    kids = []
+    for page in pages:
+        stream = page.encode("latin-1")
+        objects.append(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream))
+        kids.append(f"{len(objects) + 1} 0 R")
+        objects.append(
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {len(objects)} 0 R"
+            f" /Rotate {turned} /Resources << /Font << /F1 3 0 R >> /XObject << {named} >> >>"
+            " >>".encode()
+        )
+    objects[0] = b"<< /Type /Catalog /Pages 2 0 R >>"
+    listed = " ".join(kids)
+    objects[1] = f"<< /Type /Pages /Kids [{listed}] /Count {len(kids)} >>".encode()
+    return _pdf_of(objects, "", True)
+
+
+def _jpeg_of_a_pdf(picture: bytes) -> bytes:
+    from PIL import Image
+
+    with Image.open(io.BytesIO(picture)) as image:
+        content = _saved(image.convert("RGB"), "JPEG")
+        head = (
+            f"<< /Type /XObject /Subtype /Image /Width {image.width} /Height {image.height}"
+            " /ColorSpace /DeviceRGB /BitsPerComponent 8 /Filter /DCTDecode"
+            f" /Length {len(content)} >>"
+        )
+    return head.encode() + b"\nstream\n" + content + b"\nendstream"
+
+
 def _pdf_of(objects: Sequence[bytes], more: str, xref: bool) -> bytes:
     out, places = io.BytesIO(), []
     out.write(b"%PDF-1.4\n")
