@@ -1,12 +1,20 @@
-"""EPUB by markitdown, each chapter as a browser would show it."""
+"""EPUB by markitdown, each chapter as a browser would show it, with the pictures in the book."""
 
+import posixpath
+import zipfile
+import zlib
+from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
+from urllib.parse import quote, unquote
 
 from knowledge import marks
 from knowledge.conversion import html, packs
 from knowledge.conversion.images import Reader
 from knowledge.conversion.shape import DAMAGED, HIDDEN, PROTECTED, Read, Tell, Unreadable
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup
 
 
 def read(path: Path, tell: Tell) -> Read:
@@ -21,7 +29,8 @@ def read(path: Path, tell: Tell) -> Read:
         except Exception as error:  # the libraries below it raise what they like
             raise Unreadable("damaged", DAMAGED) from error
     reader = Reader()
-    markdown = html.with_images(marks.foreign(book.markdown), reader)
+    with zipfile.ZipFile(path) as pack:
+        markdown = html.with_images(marks.foreign(book.markdown), reader, partial(_part, pack))
     if not markdown.strip():
         raise Unreadable("empty", "There is no text in the book.")
     notes = reader.notes + [HIDDEN] * any(hidden)
@@ -30,11 +39,25 @@ def read(path: Path, tell: Tell) -> Read:
 
 def _refuse_locked(path: Path) -> None:
     """Shops lock the chapters and leave the pack open. Locked fonts are no hindrance."""
-    import zipfile
-
     with zipfile.ZipFile(path) as pack:
         if "META-INF/rights.xml" in pack.namelist():
             raise Unreadable("protected", PROTECTED)
+
+
+def _part(pack: zipfile.ZipFile, source: str) -> bytes | None:
+    try:
+        return pack.read(unquote(source))
+    except (KeyError, zipfile.BadZipFile, OSError, EOFError, zlib.error, NotImplementedError):
+        return None
+
+
+def _name_in_full(page: "BeautifulSoup", chapter: str) -> None:
+    """What a picture is called in the book, not as seen from its chapter."""
+    for image in page.find_all("img", src=True):
+        source = str(image["src"])
+        if not source.startswith("data:"):
+            place = posixpath.join(posixpath.dirname(chapter), unquote(source))
+            image["src"] = quote(posixpath.normpath(place))
 
 
 def _no_info() -> Any:
@@ -56,6 +79,7 @@ def _converter() -> tuple[Any, list[bool]]:
         ) -> DocumentConverterResult:
             page, hides = html.seen(file_stream.read())
             hidden.append(hides)
+            _name_in_full(page, str(getattr(file_stream, "name", "")))
             return DocumentConverterResult(html.to_markdown(page))
 
     class Books(EpubConverter):

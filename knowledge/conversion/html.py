@@ -3,6 +3,7 @@
 import base64
 import binascii
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from knowledge import marks
@@ -67,18 +68,21 @@ def to_markdown(soup: "BeautifulSoup") -> str:
     return marks.foreign(page.markdown) + "\n"
 
 
-def with_images(markdown: str, reader: Reader) -> str:
-    """The caption of an image and the words in it in the place where it stood."""
-    return "\n".join(_line(line, reader) for line in markdown.split("\n"))
+def with_images(
+    markdown: str, reader: Reader, part: Callable[[str], bytes | None] = lambda source: None
+) -> str:
+    """The caption of an image and the words in it in the place where it stood. `part`: one of the
+    file itself that is named so, where it has parts."""
+    return "\n".join(_line(line, reader, part) for line in markdown.split("\n"))
 
 
-def _line(line: str, reader: Reader) -> str:
+def _line(line: str, reader: Reader, part: Callable[[str], bytes | None]) -> str:
     if "![" not in line:
         return line
     in_table = line.lstrip().startswith("|")
 
     def told(match: re.Match[str]) -> str:
-        parts = [(marks.CAPTION, caption(match["alt"])), *_seen(match["src"], reader)]
+        parts = [(marks.CAPTION, caption(match["alt"])), *_seen(match["src"], reader, part)]
         if in_table:
             return in_one_line(parts).replace("|", "/")
         return f"\n\n{marked(parts)}\n"
@@ -91,15 +95,14 @@ def caption(alt: str) -> str:
     return "" if _EMPTY_ALT.fullmatch(alt) else alt.strip()
 
 
-def _seen(source: str, reader: Reader) -> Parts:
+def _seen(source: str, reader: Reader, part: Callable[[str], bytes | None]) -> Parts:
     """Only of an image that is in the file itself: nothing is fetched."""
     found = _DATA.fullmatch(source)
-    if found is None:
-        return []
     try:
-        return reader.within(base64.b64decode(found["data"]))
+        content = base64.b64decode(found["data"]) if found else part(source)
     except (binascii.Error, ValueError):
         return []
+    return reader.within(content) if content else []
 
 
 def _check_depth(soup: "BeautifulSoup") -> None:
