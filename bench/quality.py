@@ -35,7 +35,7 @@ NOTES = {
     "ours_with_facts": "messages, and the observations as facts that cite them",
     "cosine": "exact, over '<date> <speaker>: <text> [image: caption]'; facts: the statement",
     "bm25": "the same texts, Postgres' English stems, k1 1.2, b 0.75; facts with their date",
-    "rrf60": f"cosine and bm25, {DEPTH} rows of each, 1/(60 + rank)",
+    "rrf60": f"cosine and bm25, {DEPTH} rows of each, 1/(60 + rank); no weights of age and kind",
     **{name: f"the texts and vectors of cosine; {note}" for name, note in peers.NOT_GIVEN.items()},
 }
 
