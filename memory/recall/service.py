@@ -199,16 +199,19 @@ def _why_nothing(reader: Reader, then: datetime | None) -> Why:
 
 
 def _misses(seen: Seen, items: Iterable[Item]) -> Iterator[NearMiss]:
+    """Each once. A pinned one needs no relevance: what it lacked is room."""
     told = {item.fact.id for item in items}
     found = {candidate.fact.id for candidate in seen.told}
     for candidate in seen.told:
         if candidate.fact.id not in told:
             yield NearMiss(candidate.fact, Why.BUDGET, candidate)
+    left = [(one, why) for one, why in seen.left() if one.fact.id not in told]
+    known = {candidate.fact.id: candidate for candidate, _ in left}
     for fact in seen.pinned:
         if fact.id not in told and fact.id not in found:
-            yield NearMiss(fact, Why.PINNED_BUDGET)
-    for candidate, why in seen.left():
-        if candidate.fact.id not in told:
+            yield NearMiss(fact, Why.PINNED_BUDGET, known.get(fact.id))
+    for candidate, why in left:
+        if not candidate.fact.pinned:
             yield NearMiss(candidate.fact, why, candidate)
 
 

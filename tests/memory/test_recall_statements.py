@@ -1,4 +1,4 @@
-"""Statements that the server keeps planned."""
+"""Statements that the server keeps planned, and how many a recall asks."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -6,8 +6,14 @@ from typing import Any
 
 import pytest
 from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 
+from agents.models import Agent
+from memory.recall.service import recall
 from memory.recall.statements import Point, ask
+from tests.memory.recalling import known, model, named
+
+__all__ = ["model"]
 
 # In a block, as when another session does it: this one's library is not told.
 CHANGES = {
@@ -70,3 +76,25 @@ def test_an_operator_may_say_when_statements_are_kept() -> None:
         return found, connection.connection.prepare_threshold
 
     assert elsewhere(step) == ([(2,)], 5)
+
+
+@pytest.mark.parametrize(
+    ("message", "statements"),
+    [
+        ("Hello!", 2),
+        ("where do I live", 4),
+        ("where did I live last month", 5),
+        ("where does Anna live", 5),
+        ("where did Anna live last month", 6),
+    ],
+)
+def test_periods_and_names_are_asked_for_only_where_a_message_has_any(
+    model: None, agent: Agent, message: str, statements: int
+) -> None:
+    fact, _ = known(agent, "The user's sister Anna lives in Turku.", "The user lives in Oulu.")
+    named(fact, "Anna")
+    with CaptureQueriesContext(connection) as asked:
+        recall(agent=agent, message=message)
+    # Savepoints are for the transaction around the test.
+    read = [query["sql"] for query in asked.captured_queries if "SAVEPOINT" not in query["sql"]]
+    assert len(read) == statements
