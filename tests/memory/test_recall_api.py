@@ -16,7 +16,7 @@ from memory.recall import record
 from memory.recall.service import recall
 from memory.tasks_recall import count_recalled
 from tests.factories import ApiKeyFactory, ConversationFactory, FactFactory, IssuedKey
-from tests.memory.hostile import FENCES, HARMLESS, HIDDEN, ROLES
+from tests.memory.hostile import FENCES, HARMLESS, HIDDEN, ROLES, storable
 from tests.memory.recalling import known, model, named
 from tests.memory.searching import said
 
@@ -61,6 +61,21 @@ def test_it_answers_with_block_tokens_items_and_trace(
         "time": "skipped",
         "recency": "skipped",
     }
+
+
+def test_home_is_found_though_it_means_less_than_what_is_beside_the_point(
+    api: Api, alice_key: IssuedKey, agent: Agent
+) -> None:
+    """By its one word, where a threshold of similarity would tell another place or none."""
+    home = "Rent of 1,250 euros goes to Lumo on the first of each month for Vaasankatu 12 B 34,"
+    home += " which the user lives in."
+    beside = "The user is allergic to peanuts."
+    known(agent, home, beside)
+    answer = asked(api(alice_key), explain=True)
+    (item,), (miss,) = answer["items"], answer["trace"]["near_misses"]
+    assert (item["statement"], miss["statement"]) == (home, beside)
+    assert item["worth"]["cosine"] < miss["worth"]["cosine"] < 0.3
+    assert set(item["worth"]["legs"]) == {"vector", "full_text"}
 
 
 def test_it_explains_only_where_it_is_asked_to(
@@ -249,12 +264,16 @@ def test_the_worker_is_told_by_name_and_without_text(
     with current_app.connection_for_write() as broker:
         queue = broker.SimpleQueue(current_app.conf.task_default_queue)
         queue.clear()
-        asked(api(alice_key))
+        asked(api(alice_key), conversation="c1")
         hint = queue.get_nowait()
+    # The answer waited for no count.
+    assert not FactUsage.objects.exists()
     assert hint.headers["task"] == count_recalled.name
     owner_id, fact_ids, _ = hint.payload[0]
     assert (owner_id, fact_ids) == (str(agent.owner_id), [str(fact.pk)])
     assert "Kallio" not in str(hint.payload)
+    count_recalled(*hint.payload[0])
+    assert [usage.fact for usage in FactUsage.objects.all()] == [fact]
 
 
 # Hostile texts, all the way through
@@ -266,8 +285,8 @@ def test_the_worker_is_told_by_name_and_without_text(
 def test_a_hostile_fact_stays_one_line_of_data(
     api: Api, alice_key: IssuedKey, agent: Agent, payload: str
 ) -> None:
-    storable = payload.replace("\x00", "")
-    FactFactory.create(agent=agent, state="active", statement=f"{storable} Zanzibar")
+    statement = f"{storable(payload)} Zanzibar"
+    FactFactory.create(agent=agent, state="active", statement=statement)
     block = asked(api(alice_key), "what about Zanzibar?")["block"]
     first, _, line, last = block.split("\n")
     nonce = re.fullmatch(r'<memory trust="data" id="([0-9a-f]{12})">', first)

@@ -1,10 +1,11 @@
 """Every leg of recall fails alone."""
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.db import connection
+from pytest_django.fixtures import Settings
 
 from agents.models import Agent
 from memory import embedding
@@ -88,6 +89,28 @@ def test_one_broken_leg_leaves_the_others(
     assert report(result, broken).detail in {"RuntimeError", "DataError"}
     assert SECRET not in caplog.text
     assert SECRET not in str(result.trace)
+
+
+@pytest.mark.parametrize("how", [raises, sends_bad_sql])
+def test_a_broken_leg_of_what_is_new_leaves_the_others(
+    agent: Agent,
+    store: dict[Leg, Fact],
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    how: Callable[[Reader], Found],
+) -> None:
+    """It is off unless the server's owner wants it."""
+    settings.RECALL = {"recency_leg": True}
+    new = "Die Nutzerin hat ein Kanu gekauft."
+    today = NOW - timedelta(hours=2)
+    known(agent, new, language="german", created_at=today, observed_at=today)
+    assert {item.fact.statement for item in ask(agent).items} == {*ONLY.values(), new}
+    monkeypatch.setitem(legs.LEGS, Leg.RECENCY, how)
+    result = ask(agent)
+    assert {item.fact.statement for item in result.items} == set(ONLY.values())
+    failed = {one.leg for one in result.trace.legs if one.outcome == Outcome.FAILED}
+    assert failed == {Leg.RECENCY}
+    assert report(result, Leg.RECENCY).detail in {"RuntimeError", "DataError"}
 
 
 def test_without_the_model_the_words_still_find_theirs(
