@@ -1,32 +1,39 @@
 """Every hostile text in every place where text comes in, through recall, search and the pages. One
-store holds all of a place, so that a payload can also fall in with its neighbours."""
+store holds all of a place, so that one answer has all of them, and each can fall in with its
+neighbours."""
 
-import html
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from html.parser import HTMLParser
+from urllib.parse import urlencode, urljoin
 from zoneinfo import ZoneInfo
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from pytest_django.fixtures import Settings
 
 from agents.models import Agent, User
 from conversations.models import Conversation, Import
-from memory.models import Entity, EntityAlias, Fact, FactEntity
+from memory.models import Fact
 from memory.recall.service import recall
 from memory.search.fenced import fenced
 from memory.search.service import search
-from memory.text import normalise
+from memory.sensitive.hidden import show_hidden
 from memory.text.characters import without_hidden
 from memory.vocabulary import State
 from tests.factories import ApiKeyFactory, ConversationFactory, FactFactory
-from tests.memory.hostile import EVERYTHING, HARMLESS
+from tests.memory.hostile import EVERYTHING, HARMLESS, storable
+from tests.memory.recalling import named
 from tests.memory.searching import said
 
 pytestmark = pytest.mark.django_db
-PAYLOADS = [text.replace("\x00", "") for text in EVERYTHING.values()]
+PAYLOADS = [storable(text) for text in EVERYTHING.values()]
+# Asks for what has the word of all of them.
+ALL = "what of quagga?"
+# In the address of another page of a list.
+_PLACE = re.compile("[?&](?:after|from)=.")
 HELSINKI = ZoneInfo("Europe/Helsinki")
 
 
@@ -104,13 +111,52 @@ def pages(desk: Client, *addresses: str) -> Iterator[Markup]:
         yield assert_harmless(answer.content.decode())
 
 
+def listed(desk: Client, name: str, *arguments: object, **query: str) -> str:
+    """What all pages of a list show."""
+    start = reverse(name, args=arguments)
+    texts, ahead = {}, [f"{start}?{urlencode(query)}"]
+    while ahead:
+        (shown,) = pages(desk, address := ahead.pop())
+        texts[address] = shown.text
+        links = (urljoin(start, value) for key, value in shown.attributes if key == "href")
+        more = (link for link in links if link.startswith(start) and _PLACE.search(link))
+        ahead = [*{link for link in more if link not in texts}]
+        assert len(texts) < 20
+    return "\n".join(texts.values())
+
+
+def assert_shows(shown: str, texts: Iterable[str]) -> None:
+    """Whole, with what can't be seen spelled out."""
+    shown = " ".join(shown.split())
+    missing = [text for text in texts if " ".join(show_hidden(text).split()) not in shown]
+    assert missing == []
+
+
+def asked(desk: Client, agent: Agent, message: str) -> Markup:
+    answer = desk.post(reverse("recall"), {"message": message, "agent": str(agent.pk)})
+    assert answer.status_code == 200
+    return assert_harmless(answer.content.decode())
+
+
+@pytest.fixture
+def room(settings: Settings) -> None:
+    """For all of them in one block."""
+    settings.RECALL = {"budget": 50_000, "rows_per_leg": 500}
+
+
 def facts(agent: Agent, texts: list[str], **values: object) -> list[Fact]:
+    """Each with the word of all, and at its end one of its own."""
     return [
         FactFactory.create(
-            agent=agent, state=State.ACTIVE, statement=f"{text} {word(number)}", **values
+            agent=agent, state=State.ACTIVE, statement=f"{text} quagga {word(number)}", **values
         )
         for number, text in enumerate(texts)
     ]
+
+
+def assert_one_line_each(block: str, of: Sequence[str]) -> None:
+    lines = assert_fenced(block)
+    assert sorted(line.split()[-1] for line in lines) == sorted(map(word, range(len(of))))
 
 
 def assert_all_found(agent: Agent, scope: str) -> None:
@@ -122,119 +168,120 @@ def assert_all_found(agent: Agent, scope: str) -> None:
         assert all(any(line.endswith(one) for line in lines) for one in words)
 
 
+@pytest.mark.usefixtures("room")
 def test_as_facts(agent: Agent, desk: Client) -> None:
     stored = facts(agent, PAYLOADS)
-    for number in range(0, len(stored), 3):
-        (line,) = assert_fenced(recall(agent=agent, message=f"what of {word(number)}?").block)
-        assert line.endswith(word(number))
+    statements = [fact.statement for fact in stored]
+    assert_one_line_each(recall(agent=agent, message=ALL).block, PAYLOADS)
     assert_all_found(agent, "facts")
-    message = f"what of {word(3)}?"
-    asked = desk.post(reverse("recall"), {"message": message, "agent": str(agent.pk)})
-    assert word(3) in assert_harmless(asked.content.decode()).text
-    for number in (0, 5, len(stored) - 1):
-        list(pages(desk, reverse("fact", args=[stored[number].pk])))
-    (shown,) = pages(desk, reverse("facts"))
-    assert word(len(stored) - 1) in shown.text
+    assert_shows(asked(desk, agent, ALL).text, statements)
+    assert_shows(listed(desk, "facts"), statements)
+    for fact in stored:
+        (shown,) = pages(desk, reverse("fact", args=[fact.pk]))
+        assert_shows(shown.text, [fact.statement])
 
 
+@pytest.mark.usefixtures("room")
 def test_as_facts_that_wait(agent: Agent, desk: Client) -> None:
-    for number, text in enumerate(PAYLOADS):
-        FactFactory.create(agent=agent, statement=f"{text} {word(number)}")
-        assert recall(agent=agent, message=f"what of {word(number)}?").block == ""
-    (shown,) = pages(desk, reverse("review"))
-    assert "zanzibar" in shown.text
+    statements = [f"{text} quagga {word(number)}" for number, text in enumerate(PAYLOADS)]
+    for statement in statements:
+        FactFactory.create(agent=agent, statement=statement)
+    assert recall(agent=agent, message=ALL).block == ""
+    assert_shows(listed(desk, "review", view="list"), statements)
+    assert_shows(listed(desk, "facts", state="pending"), statements)
 
 
 def test_as_messages(agent: Agent, desk: Client) -> None:
-    talk = said(agent, *(f"{text} {word(number)}" for number, text in enumerate(PAYLOADS)))
+    texts = [f"{text} {word(number)}" for number, text in enumerate(PAYLOADS)]
+    talk = said(agent, *texts)
     assert_all_found(agent, "raw")
-    (shown, _) = pages(desk, reverse("conversation", args=[talk.pk]), reverse("conversations"))
-    assert "zanzibar" in shown.text
+    assert_shows(listed(desk, "conversation", talk.pk), texts)
 
 
 def test_as_questions(agent: Agent, desk: Client) -> None:
     facts(agent, ["The user likes the sea of"])
     answered = 0
-    for text in PAYLOADS:
+    for text in EVERYTHING.values():
         block = recall(agent=agent, message=f"{text} qwertz {word(0)} sea").block
         if block:  # a long payload asks for other things besides
             (line,) = assert_fenced(block)
             assert "qwertz" not in line
             answered += 1
-    assert answered > len(PAYLOADS) / 2
+    assert answered > len(EVERYTHING) / 2
     # The form gives the owner's own words back as they are, which is no place to hide them from.
-    long = without_hidden(" ".join(PAYLOADS).replace("\x1b", ""))[:7000]
-    asked = desk.post(reverse("recall"), {"message": long, "agent": str(agent.pk)})
-    assert_harmless(asked.content.decode())
+    asked(desk, agent, without_hidden(" ".join(PAYLOADS).replace("\x1b", ""))[:7000])
 
 
+@pytest.mark.usefixtures("room")
 def test_as_names_of_entities(agent: Agent, desk: Client) -> None:
-    for number, text in enumerate(PAYLOADS):
-        (fact,) = facts(agent, [f"The user met somebody in {number}"])[:1]
-        name = f"{word(number)} {text}"[:120]
-        entity = Entity.objects.create(
-            owner=agent.owner, type="person", name=name, normal_name=normalise(name)
-        )
-        EntityAlias.objects.create(
-            owner=agent.owner, entity=entity, name=word(number), normal_name=word(number)
-        )
-        FactEntity.objects.create(owner=agent.owner, fact=fact, entity=entity)
-        if number % 8 == 0:
-            assert_fenced(recall(agent=agent, message=f"who is {word(number)}?").block)
-            asked = desk.post(
-                reverse("recall"),
-                {"message": f"who is {word(number)}?", "agent": str(agent.pk)},
-            )
-            assert_harmless(asked.content.decode())
-            list(pages(desk, reverse("entity", args=[entity.pk])))
-    (shown,) = pages(desk, reverse("entities"))
-    assert "zanzibar" in shown.text
+    met = facts(agent, [f"The user met somebody on day {n} in" for n in range(len(PAYLOADS))])
+    names = [f"{word(number)} {text}"[:120] for number, text in enumerate(PAYLOADS)]
+    made = [named(fact, name, "Okapi") for fact, name in zip(met, names, strict=True)]
+    assert_one_line_each(recall(agent=agent, message="who is Okapi?").block, PAYLOADS)
+    answer = asked(desk, agent, "who is Okapi?").text
+    assert answer.count("(okapi)") == len(PAYLOADS)
+    assert_shows(listed(desk, "entities"), names)
+    for entity in made:
+        (shown,) = pages(desk, reverse("entity", args=[entity.pk]))
+        assert_shows(shown.text, [entity.name])
+    # Named by the payload itself, which then stands among what was met.
+    for start in range(0, len(names), 10):
+        asked(desk, agent, without_hidden(" and ".join(names[start : start + 10])))
 
 
+@pytest.mark.usefixtures("room")
 def test_as_names_of_assistants(agent: Agent, desk: Client) -> None:
+    names = []
     for number, text in enumerate(PAYLOADS):
-        name = without_hidden(text).replace("\n", " ")[:100] or "x"
-        Agent.objects.create(owner=agent.owner, slug=f"a{number}", name=f"{name} {word(number)}")
-    ApiKeyFactory.create(owner=agent.owner, name=PAYLOADS[-1][:60])
-    for shown in pages(desk, reverse("recall"), reverse("settings"), reverse("facts")):
-        assert shown.tags
-    odd = agent.owner.agents.get(slug="a1")
-    facts(odd, ["The user likes the sea of"])
-    asked = desk.post(reverse("recall"), {"message": f"{word(0)} sea", "agent": str(odd.pk)})
-    assert word(1) in assert_harmless(asked.content.decode()).text
+        names.append(f"{without_hidden(text)[:90]} {word(number)}".replace("\n", " "))
+        Agent.objects.create(owner=agent.owner, slug=f"a{number}", name=names[-1])
+        ApiKeyFactory.create(owner=agent.owner, name=names[-1])
+    (shown,) = pages(desk, reverse("settings"))
+    assert_shows(shown.text, names)
+    # In a list to choose from they are as their owner wrote them.
+    for shown in pages(desk, reverse("recall"), reverse("facts")):
+        assert [name for name in names if name not in shown.text] == []
+    every = agent.owner.agents.filter(slug__startswith="a")
+    FactFactory.create(owner=agent.owner, state=State.ACTIVE, statement="The user likes the sea.")
+    for odd in every:
+        assert_shows(asked(desk, odd, "sea?").text, [f"What {odd.name} is told"])
 
 
 def test_as_titles_of_conversations_and_imports(agent: Agent, desk: Client) -> None:
-    for number, text in enumerate(PAYLOADS):
-        title = f"{text} {word(number)}"
-        brought = Import.objects.create(owner=agent.owner, format="jsonl", file_name=title[:255])
-        ConversationFactory.create(agent=agent, title=title[:300], imported_by=brought)
-    talk = Conversation.objects.filter(owner=agent.owner).first()
-    assert talk is not None
-    shown = list(
-        pages(
-            desk,
-            reverse("conversations"),
-            reverse("imports"),
-            reverse("conversation", args=[talk.pk]),
-        )
-    )
-    assert "zanzibar" in shown[0].text
-    assert "zanzibar" in shown[1].text
+    titles = [f"{text} {word(number)}" for number, text in enumerate(PAYLOADS)]
+    for title in titles:
+        brought = Import.objects.create(owner=agent.owner, format="jsonl", file_name=title)
+        ConversationFactory.create(agent=agent, title=title, imported_by=brought)
+    assert_shows(listed(desk, "conversations"), titles)
+    assert_shows(listed(desk, "imports"), titles)
+    for kind, rows in (("conversation", Conversation), ("import", Import)):
+        for row in rows.objects.all():
+            (shown,) = pages(desk, reverse(kind, args=[row.pk]))
+            assert_shows(shown.text, [row.title if kind == "conversation" else row.file_name])
 
 
+@pytest.mark.usefixtures("room")
 def test_harmless_texts_come_through_everywhere_as_they_are(agent: Agent, desk: Client) -> None:
     stored = facts(agent, list(HARMLESS))
-    for number, text in enumerate(HARMLESS):
-        block = recall(agent=agent, message=f"what of {word(number)}?").block
-        assert f"] {text} {word(number)}\n" in block
+    block = recall(agent=agent, message=ALL).block
     talk = said(agent, *(f"{text} {word(99 - n)}" for n, text in enumerate(HARMLESS)))
     for number, text in enumerate(HARMLESS):
+        assert f"] {text} quagga {word(number)}\n" in block
         hits = search(agent=agent, query=word(99 - number), scope="raw")
         assert f"] {text} {word(99 - number)}\n" in fenced(hits, HELSINKI)
-    page = desk.get(reverse("conversation", args=[talk.pk])).content.decode()
-    facts_page = desk.get(reverse("facts"), {"state": "active"}).content.decode()
-    for number, text in enumerate(HARMLESS):
-        assert text in html.unescape(page)
-        assert f"{text} {word(number)}" in html.unescape(facts_page)
-    assert len(stored) == len(HARMLESS)
+        named(stored[number], text, "Okapi")
+        Agent.objects.create(owner=agent.owner, slug=f"a{number}", name=text)
+        brought = Import.objects.create(owner=agent.owner, format="jsonl", file_name=text)
+        ConversationFactory.create(agent=agent, title=text, imported_by=brought)
+    assert_one_line_each(recall(agent=agent, message="who is Okapi?").block, HARMLESS)
+    lists = {
+        "a fact": listed(desk, "facts", state="active"),
+        "a message": listed(desk, "conversation", talk.pk),
+        "an entity": listed(desk, "entities"),
+        "an assistant": listed(desk, "settings"),
+        "a conversation": listed(desk, "conversations"),
+        "an import": listed(desk, "imports"),
+        "a line of the block": asked(desk, agent, ALL).text,
+    }
+    for place, shown in lists.items():
+        assert [text for text in HARMLESS if text not in shown] == [], place

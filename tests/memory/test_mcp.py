@@ -32,7 +32,7 @@ from tests.factories import (
     MessageFactory,
     UserFactory,
 )
-from tests.memory.hostile import FENCES, HIDDEN, ROLES
+from tests.memory.hostile import FENCES, HIDDEN, ROLES, storable
 from tests.memory.mcp_clients import Session, over_http, over_stdio, text_of
 from tests.memory.searching import said
 
@@ -342,6 +342,7 @@ def test_a_key_of_one_agent_acts_for_no_other(agent: Agent) -> None:
 
 def test_hostile_text_stays_inside_the_fence(agent: Agent) -> None:
     hostile = [*FENCES.values(), *ROLES.values(), *(text for text, _ in HIDDEN.values())]
+    hostile = [storable(text) for text in hostile]
     for number, text in enumerate(hostile):
         known(agent, f"The user has houseboat {number}: {text}"[:500])
     said(agent, *(f"My houseboat {number}: {text}" for number, text in enumerate(hostile)))
