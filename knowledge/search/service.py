@@ -21,6 +21,7 @@ from knowledge.search.index import Census, Index
 from knowledge.search.scoring import Match, Matcher
 from knowledge.vocabulary import DocumentOrigin
 from memory import embedding
+from memory.moment import one_moment
 from memory.search.service import readable
 from memory.search.words import Word, analyse, content_stems
 from memory.text.language import UNKNOWN, detect_language, language_config
@@ -129,15 +130,23 @@ class _Place(NamedTuple):
 
 class _Search:
     def __init__(self, agent: Agent, query: str, collections: Sequence[UUID]) -> None:
-        self.agent, self.query = agent, query
+        self.agent, self.query, self.collections = agent, query, collections
         self.index = Index(agent.owner, collections)
 
     def found(self, close: set[UUID], k: int) -> list[Found]:
+        """From one moment to the next a document that is read anew has other passages, and each
+        statement by itself would look for those of another."""
+        vector = self._vector()
+        with one_moment():
+            found = self._found(vector, close, k)
+        return self._still_there(found)
+
+    def _found(self, vector: list[float] | None, close: set[UUID], k: int) -> list[Found]:
         census = self.index.census()
         if not census.visible:
             return []
         words = analyse(self.query, self.agent.owner, census.languages)
-        matcher, matches = self._matches(words, census)
+        matcher, matches = self._matches(vector, words, census)
         places = self._places([pk for pk, match in matches.items() if match.opens])
         headed, known = _headed(words, places), {"simple", *map(language_config, embedding.READS)}
         ranked = scoring.best(
@@ -156,8 +165,19 @@ class _Search:
             if (match := one.match).passage in chosen
         ]
 
-    def _matches(self, words: Sequence[Word], census: Census) -> tuple[Matcher, dict[UUID, Match]]:
-        vector = self._vector()
+    def _still_there(self, found: Sequence[Found]) -> list[Found]:
+        """Asked of this moment: what was deleted, purged or taken out of sight since is gone."""
+        there = Document.objects.filter(
+            owner=self.agent.owner,
+            pk__in={one.document.pk for one in found},
+            collection__in=self.collections,
+        )
+        known = set(there.order_by().values_list("pk", flat=True)) if found else set()
+        return [one for one in found if one.document.pk in known]
+
+    def _matches(
+        self, vector: list[float] | None, words: Sequence[Word], census: Census
+    ) -> tuple[Matcher, dict[UUID, Match]]:
         near = self.index.nearest(vector, census, ROWS) if vector else {}
         rarities, counts = self.index.rarities(words, census)
         alike = self.index.lexical(words, rarities, counts, census.average, ROWS)
@@ -194,9 +214,11 @@ class _Search:
         ]
 
     def _texts(self, passages: Sequence[UUID]) -> dict[UUID, DocumentPassage]:
-        """Asked again: what was purged or read anew meanwhile is gone."""
         rows = DocumentPassage.objects.filter(
-            owner=self.agent.owner, pk__in=passages, generation=F("document__generation")
+            owner=self.agent.owner,
+            pk__in=passages,
+            generation=F("document__generation"),
+            document__collection__in=self.collections,
         )
         return {row.pk: row for row in rows.select_related("document__collection__agent")}
 

@@ -2,11 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import TypeVar
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import connection
 from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 
 from agents.models import Agent, OwnerSettings, User
@@ -24,6 +23,7 @@ from memory.models import (
     FactUsage,
     Tombstone,
 )
+from memory.moment import one_moment
 from memory.transfer import cases, lines, rules
 from memory.transfer.rows import reviewer_of
 from memory.vocabulary import EntityType
@@ -49,7 +49,7 @@ class PurgedMeanwhile(Exception):
 def export(*, owner: User, agent: Agent | None = None, conversations: bool = True) -> Iterator[str]:
     """Lines with their ends. With an agent only what is its own. Raises PurgedMeanwhile."""
     written = 0
-    with _one_moment(), _Watch(owner) as watch:
+    with one_moment(), _Watch(owner) as watch:
         for line in _lines(owner, agent, conversations):
             yield line.written()
             written += 1
@@ -81,17 +81,6 @@ def _lines(owner: User, agent: Agent | None, conversations: bool) -> Iterator[li
     yield from rules.lines_of(owner, agent)
     if agent is None:
         yield from _tombstones(owner)
-
-
-@contextmanager
-def _one_moment() -> Iterator[None]:
-    """Inside a caller's transaction that one's isolation holds."""
-    outermost = not connection.in_atomic_block
-    with transaction.atomic():
-        if outermost:
-            with connection.cursor() as cursor:
-                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        yield
 
 
 class _Watch:
