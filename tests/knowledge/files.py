@@ -32,6 +32,20 @@ def scanned_pdf(text: str) -> bytes:
     return _saved(page, "PDF")
 
 
+def long_scan() -> bytes:
+    """Pages of many words each: minutes of work."""
+    from PIL import Image, ImageDraw
+
+    page = Image.new("RGB", (900, 1200), "white")
+    for line in range(38):
+        ImageDraw.Draw(page).text(
+            (20, 30 * line), "words and words and words", font_size=24, fill=0
+        )
+    kept = io.BytesIO()
+    page.save(kept, "TIFF", save_all=True, append_images=[page] * 12, compression="tiff_lzw")
+    return kept.getvalue()
+
+
 def _saved(image: Any, kind: str) -> bytes:
     kept = io.BytesIO()
     image.save(kept, kind)

@@ -1,15 +1,15 @@
 """A conversion may take so much memory and time, and whatever becomes of it fails one document."""
 
+import ctypes
 import io
 import json
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import psutil
 import pytest
 from pytest_django.fixtures import Settings
 
@@ -17,6 +17,7 @@ from knowledge.conversion import process
 from knowledge.conversion.process import Converted, convert
 from knowledge.conversion.shape import Unreadable
 from tests.knowledge import files
+from tests.knowledge.readers import readers
 
 ROOT = Path(__file__).parents[2]
 
@@ -27,22 +28,7 @@ def silent(done: int, of: int) -> None:
 
 @pytest.fixture(scope="module")
 def endless(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Pictures of many words each: minutes of work."""
-    from PIL import Image, ImageDraw
-
-    page = Image.new("RGB", (900, 1200), "white")
-    for line in range(38):
-        ImageDraw.Draw(page).text(
-            (20, 30 * line), "words and words and words", font_size=24, fill=0
-        )
-    kept = io.BytesIO()
-    page.save(kept, "TIFF", save_all=True, append_images=[page] * 12, compression="tiff_lzw")
-    return files.kept(tmp_path_factory.mktemp("endless"), kept.getvalue())
-
-
-def readers() -> list[psutil.Process]:
-    children = psutil.Process().children(recursive=True)
-    return [child for child in children if "knowledge.conversion.child" in child.cmdline()]
+    return files.kept(tmp_path_factory.mktemp("endless"), files.long_scan())
 
 
 def killing(number: int) -> Callable[[], None]:
@@ -109,6 +95,39 @@ def test_a_reader_that_dies_fails_its_document(endless: Path, number: int, code:
     with pytest.raises(Unreadable) as refusal:
         convert(endless, tell=silent, tick=killing(number))
     assert refusal.value.code == code
+
+
+WORKER = """
+import sys
+from pathlib import Path
+from django.conf import settings
+settings.configure(KNOWLEDGE_MEMORY_BYTES=2_000_000_000, KNOWLEDGE_SECONDS=600)
+from knowledge.conversion.process import convert
+convert(Path(sys.argv[1]), tell=lambda done, of: print(done, of, flush=True))
+"""
+CHILD_SUBREAPER = 36  # of prctl(2)
+
+
+@pytest.fixture
+def heir() -> Iterator[None]:
+    """Processes whose parent dies become children of this one, which so learns how they end."""
+    prctl = ctypes.CDLL(None).prctl
+    assert prctl(CHILD_SUBREAPER, 1) == 0
+    yield
+    prctl(CHILD_SUBREAPER, 0)
+
+
+@pytest.mark.usefixtures("heir")
+def test_a_worker_that_is_killed_takes_its_reader_along(endless: Path) -> None:
+    command = [sys.executable, "-c", WORKER, str(endless)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as worker:
+        assert worker.stdout
+        assert worker.stdout.readline() == b"1 13\n"
+        [reader] = readers(worker.pid)
+        worker.kill()
+    _, status = os.waitpid(reader.pid, 0)
+    # Not by a pipe that nobody reads, of which it would learn with the next page.
+    assert os.waitstatus_to_exitcode(status) == -signal.SIGKILL
 
 
 def test_a_job_that_lost_its_document_ends_the_reader(endless: Path) -> None:
