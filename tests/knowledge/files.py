@@ -184,6 +184,15 @@ def pack(parts: dict[str, str | bytes]) -> bytes:
     return kept.getvalue()
 
 
+def packed_with(content: bytes, name: str, head: str, encoding: str = "utf-8") -> bytes:
+    """The same pack, with a part that has another beginning."""
+    with zipfile.ZipFile(io.BytesIO(content)) as zipped:
+        parts: dict[str, str | bytes] = {part: zipped.read(part) for part in zipped.namelist()}
+        text = zipped.read(name).decode()
+    body = text.partition("?>")[2] if text.startswith("<?xml") else text
+    return pack(parts | {name: (head + body).encode(encoding)})
+
+
 def docx(
     body: str,
     *,
@@ -296,6 +305,23 @@ def eml(subject: str, text: str = "", html: str = "", attached: Sequence[str] = 
 def bomb(inner: str = "word/document.xml", size: int = 60_000_000) -> bytes:
     """60 MB of nothing, in 60 kB."""
     return pack({inner: b"\0" * size})
+
+
+def pdf_bomb() -> bytes:
+    """A page whose drawing is 3 GB of blanks, packed twice into 5 kB."""
+    import zlib
+
+    packer = zlib.compressobj(9)
+    once = b"".join(packer.compress(b" " * 1_000_000) for _ in range(3_000)) + packer.flush()
+    twice = zlib.compress(once, 9)
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [4 0 R] /Count 1 >>",
+        b"<< /Filter [/FlateDecode /FlateDecode] /Length %d >>\nstream\n%s\nendstream"
+        % (len(twice), twice),
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 3 0 R >>",
+    ]
+    return _pdf_of(objects, "", True)
 
 
 def lying_bomb() -> bytes:

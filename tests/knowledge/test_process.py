@@ -63,6 +63,12 @@ def test_too_much_memory(tmp_path: Path, settings: Settings) -> None:
     assert "memory" in str(refusal.value)
 
 
+def test_a_page_that_unpacks_to_too_much(tmp_path: Path) -> None:
+    with pytest.raises(Unreadable, match="takes too much memory"):
+        convert(files.kept(tmp_path, files.pdf_bomb()), tell=silent)
+    assert readers() == []
+
+
 def test_what_is_nested_too_deep_is_not_told_to_take_memory(tmp_path: Path) -> None:
     cell, ends = "<w:tbl><w:tr><w:tc>", "</w:tc></w:tr></w:tbl>"
     content = files.docx(cell * 300 + files.paragraph("deep") + ends * 300)
