@@ -24,6 +24,7 @@ SMALL = (40, 16)
 # What the recogniser itself holds for worth reporting.
 SURE = 0.5
 LEFT_OUT = f"Only the first {MOST} images and scanned pages were read."
+TOO_LARGE = f"Pages with a picture of more than {MOST_PIXELS:,} pixels were read without pictures."
 HURRIED = "Some pictures were left out, because reading them would have taken too long."
 LACKING = (
     "The server can't recognise text in images: it lacks a library of the system (on Debian:"
@@ -60,7 +61,7 @@ class Reader:
 
     def __init__(self) -> None:
         self.read = 0
-        self.left_out = self.hurried = False
+        self.left_out = self.hurried = self.too_large = False
         self.lacking = False
         # Why the model said nothing, for each image of which it was asked in vain.
         self.unseen: list[str] = []
@@ -130,7 +131,12 @@ class Reader:
 
     @property
     def notes(self) -> list[str]:
-        told = {LEFT_OUT: self.left_out, HURRIED: self.hurried, LACKING: self.lacking}
+        told = {
+            LEFT_OUT: self.left_out,
+            HURRIED: self.hurried,
+            TOO_LARGE: self.too_large,
+            LACKING: self.lacking,
+        }
         return [note for note, holds in told.items() if holds] + self._unseen_note()
 
     def _unseen_note(self) -> list[str]:

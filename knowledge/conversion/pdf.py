@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from knowledge import marks
 from knowledge.conversion import unseen_pdf
 from knowledge.conversion.figures_pdf import Figure, cut, drawn, figures
-from knowledge.conversion.images import LONG_SIDE, Parts, Reader, marked
+from knowledge.conversion.images import LONG_SIDE, MOST_PIXELS, Parts, Reader, marked
 from knowledge.conversion.shape import DAMAGED, HIDDEN, PROTECTED, Read, Tell, Unreadable
 from knowledge.conversion.unseen_pdf import Picture
 
@@ -90,6 +90,8 @@ def _page(
         hiding.append(hides)
         text, shown = _text(page, pictures)
         if sum(not char.isspace() for char in text.replace(_FIGURE, "")) >= ALMOST_NONE:
+            if shown and max(one.pixels for one in pictures) > MOST_PIXELS:
+                reader.too_large, shown = True, []  # drawing it may take all memory
             told = _told(page, shown, reader)
             page.close()
             return _filled(_with_headings(text, headings), told)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from knowledge import marks
-from knowledge.conversion import images, reading
+from knowledge.conversion import images, pdf, reading
 from knowledge.conversion.shape import Read
 from tests.knowledge import files
 
@@ -161,6 +161,17 @@ def test_what_is_too_much_is_left_out_and_the_text_stays(
     assert found.markdown.count(SENTENCE) == 3
     assert bare(found.markdown).count("CONE122") == 1
     assert found.notes == [images.LEFT_OUT]
+
+
+def test_a_page_with_a_picture_of_very_many_pixels_keeps_its_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pdf, "MOST_PIXELS", 60_000)
+    page = "\n".join([line(SENTENCE, 740), at((40, 500, 300, 100))])
+    content = files.pictured_pdf(page, pictures=[files.png("CONE 1222", (450, 150))])
+    found = read(tmp_path, content)
+    assert SENTENCE in found.markdown
+    assert (marks.SAID[marks.OCR] in found.markdown, found.notes) == (False, [images.TOO_LARGE])
 
 
 HURRIES = """
