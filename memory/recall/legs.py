@@ -17,13 +17,12 @@ from memory import embedding
 from memory.models import Fact
 from memory.recall import named, nearest, terms
 from memory.recall.census import Census, take
-from memory.recall.dates import Period, periods
 from memory.recall.first import UNASKED, First
+from memory.recall.happenings import Times, times_of
 from memory.recall.nearest import Condition, Row
 from memory.recall.of_periods import of_periods
 from memory.recall.query import Query, is_latin
 from memory.recall.scoring import Measures, Standings
-from memory.recall.sentences import content_words
 from memory.recall.sheets import Every, Sheets
 from memory.recall.statements import apart
 from memory.recall.terms import Postings
@@ -109,16 +108,12 @@ class Reader:
         return readable_languages(self.query)
 
     @cached_property
-    def spans(self) -> list[Period]:
-        return periods(self.query.message, self.query.now, self.query.language)
+    def times(self) -> Times:
+        """The periods that the message names."""
+        return times_of(self.query, lambda: self.postings, self._look_at)
 
-    @cached_property
-    def beside_spans(self) -> list[str]:
-        """What is asked beside them."""
-        rest = self.query.message
-        for span in self.spans:
-            rest = rest.replace(span.words, " ")
-        return content_words(rest)
+    def _look_at(self, ids: Sequence[UUID]) -> Iterable[Fact]:
+        return self.as_known(self.facts.filter(pk__in=ids).only(*nearest.COLUMNS)) if ids else ()
 
 
 def think(query: Query) -> Thinking | None:
@@ -243,15 +238,18 @@ def by_entity(reader: Reader) -> Found:
 
 def by_time(reader: Reader) -> Found:
     """Facts of the days, months or years that the message names."""
-    if not reader.spans:
+    times = reader.times
+    if not times.spans:
         raise Skipped("no date")
     ids = of_periods(
-        reader.spans, reader.asked, now=reader.query.now, rows=reader.tuning.rows_per_leg
+        times.spans, reader.asked, now=reader.query.now, rows=reader.tuning.rows_per_leg
     )
-    called = tuple(span.words for span in reader.spans)
+    called = tuple(span.words for span in times.spans)
+    # All that was before some event is too much to tell for one word that was asked.
+    beside = 0 if times.by_event else reader.tuning.words_beside_date
     return Found(
         hits=tuple(Hit(fact_id, 1.0, called) for fact_id in ids),
-        opens=len(reader.beside_spans) <= reader.tuning.words_beside_date,
+        opens=len(times.beside) <= beside,
     )
 
 
@@ -311,8 +309,8 @@ def measure(reader: Reader, reports: Sequence[LegReport], found: Mapping[UUID, R
         cosines=cosines,
         sheets=_sheets(reader, found) if Leg.TEXT in went else None,
         postings=reader.postings if Leg.TEXT in went else None,
-        periods=reader.spans if Leg.TIME in went else (),
-        asks_of_periods=Leg.TIME in went and not reader.beside_spans,
+        periods=reader.times.spans if Leg.TIME in went else (),
+        asks_of_periods=Leg.TIME in went and not reader.times.beside,
         asks_when=reader.query.asks_when,
     )
 

@@ -24,6 +24,7 @@ _SINCE = "since|seit|depuis|desde|sedan|sinds"
 _AFTER = "after|nach|après|después de|depois de|dopo|efter|после"
 _BEFORE = "before|vor|avant|antes de|prima di|prima del|voor|före|ennen|przed"
 _UNTIL = "until|till|bis|jusqu'en|hasta|até|fino a|tot"
+ONE_SIDED = f"{_SINCE}|{_AFTER}|{_BEFORE}|{_UNTIL}"
 _RANGE = "between|from|zwischen|von|entre|de"
 _BOUND = re.compile(
     rf"(?<!\w)(?:(?P<since>{_SINCE})|(?P<after>{_AFTER})|(?P<before>{_BEFORE})|(?P<until>{_UNTIL})"

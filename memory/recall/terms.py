@@ -230,6 +230,12 @@ def topics_of(found: Sequence[Word], query: Query) -> list[Reading]:
     return readings
 
 
+def numbers_in(found: Sequence[Word], text: str) -> list[int]:
+    """Of the words of content that stand in this part of the message."""
+    said = set(_tokens(text))
+    return [n for n, word in enumerate(found) if normalise(word.text) in said]
+
+
 def _tokens(text: str) -> Iterator[str]:
     """Its words and whatever Postgres makes of them: "sister's" is two, a word of Hangul pairs."""
     for word in split(text):
