@@ -231,13 +231,15 @@ def test_as_names_of_entities(agent: Agent, desk: Client) -> None:
 
 @pytest.mark.usefixtures("room")
 def test_as_names_of_assistants(agent: Agent, desk: Client) -> None:
-    names = []
+    names: list[str] = []
+    keys: list[str] = []
     for number, text in enumerate(PAYLOADS):
         names.append(f"{without_hidden(text)[:90]} {word(number)}".replace("\n", " "))
         Agent.objects.create(owner=agent.owner, slug=f"a{number}", name=names[-1])
-        ApiKeyFactory.create(owner=agent.owner, name=names[-1])
+        keys.append(names[-1].replace(word(number), f"key {number}."))
+        ApiKeyFactory.create(owner=agent.owner, name=keys[-1])
     (shown,) = pages(desk, reverse("settings"))
-    assert_shows(shown.text, names)
+    assert_shows(shown.text, names + keys)
     # In a list to choose from they are as their owner wrote them.
     for shown in pages(desk, reverse("recall"), reverse("facts")):
         assert [name for name in names if name not in shown.text] == []
@@ -254,10 +256,12 @@ def test_as_titles_of_conversations_and_imports(agent: Agent, desk: Client) -> N
         ConversationFactory.create(agent=agent, title=title, imported_by=brought)
     assert_shows(listed(desk, "conversations"), titles)
     assert_shows(listed(desk, "imports"), titles)
-    for kind, rows in (("conversation", Conversation), ("import", Import)):
-        for row in rows.objects.all():
-            (shown,) = pages(desk, reverse(kind, args=[row.pk]))
-            assert_shows(shown.text, [row.title if kind == "conversation" else row.file_name])
+    for talk in Conversation.objects.all():
+        (shown,) = pages(desk, reverse("conversation", args=[talk.pk]))
+        assert_shows(shown.text, [talk.title])
+    for brought in Import.objects.all():
+        (shown,) = pages(desk, reverse("import", args=[brought.pk]))
+        assert_shows(shown.text, [brought.file_name])
 
 
 @pytest.mark.usefixtures("room")
