@@ -24,6 +24,7 @@ from knowledge.scope import collections_readable_by
 from knowledge.search import fenced, reading, service
 from knowledge.search.service import Found
 from knowledge.vocabulary import PassageKind
+from memory.search.failures import Failures, SearchPart
 from memory.sensitive import redact
 
 router = Router()
@@ -89,10 +90,12 @@ class KnowledgeFound(PassageOut):
 
 
 class KnowledgeSearchOut(BaseModel):
-    """`text` is what fits 4,000 tokens of it, fenced for a prompt."""
+    """`text` is what fits 4,000 tokens of it, fenced for a prompt. `failed`: what could not be
+    searched; where `meaning` failed words alone decided."""
 
     results: list[KnowledgeFound]
     text: str
+    failed: list[SearchPart]
 
 
 class ReadAsked(Strict):
@@ -133,10 +136,12 @@ def search_kb(request: KeyRequest, asked: KnowledgeSearchIn) -> KnowledgeSearchO
         collection = collections_readable_by(agent).filter(pk=asked.collection).first()
         if collection is None:
             raise Http404("There is no such collection.")
-    found = service.search_kb(agent, asked.query, asked.k, conversation, collection)
+    failures = Failures()
+    found = service.search_kb(agent, asked.query, asked.k, conversation, collection, failures)
     return KnowledgeSearchOut(
         results=[KnowledgeFound.found(one) for one in found],
         text=fenced.fenced(found, budget=BUDGET),
+        failed=failures.parts,
     )
 
 

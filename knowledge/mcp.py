@@ -16,6 +16,7 @@ from memory.mcp import tools
 from memory.mcp.caller import Caller, Refused, Scope
 from memory.mcp.inputs import LIMIT, MESSAGE, MOST_TOKENS, AgentAsked, Spoken
 from memory.recall.clean import clean
+from memory.search.failures import Failures
 
 NOTHING = "Nothing in the user's documents bears on this."
 ENDS = "The document ends there."
@@ -72,8 +73,11 @@ def search_kb(caller: Caller, asked: SearchAsked) -> str:
         if collection is None:
             names = ", ".join(f"“{clean(row.name)}”" for row in known[:TOLD]) or "none"
             raise Refused(f"There is no such collection. There are: {names}.")
-    found = service.search_kb(agent, asked.query, asked.limit, conversation, collection)
-    return fenced.fenced(found, budget=asked.max_tokens) or NOTHING
+    failures = Failures()
+    found = service.search_kb(agent, asked.query, asked.limit, conversation, collection, failures)
+    note = failures.in_words()
+    text = fenced.fenced(found, budget=asked.max_tokens, note=note)
+    return text or f"{NOTHING} {note}".rstrip()
 
 
 def read_kb(caller: Caller, asked: ReadAsked) -> str:

@@ -17,6 +17,7 @@ from agents.models import ApiKey, OwnerSettings
 from conversations import reading
 from conversations.schemas import Content, Day, Id, Slug, Source, Strict
 from memory.search import service
+from memory.search.failures import Failures, SearchPart
 from memory.search.fenced import fenced
 from memory.search.hits import Hit, Place, Scope, Tier
 from memory.search.marks import Mark
@@ -93,10 +94,12 @@ class HitOut(BaseModel):
 
 
 class SearchOut(BaseModel):
-    """`text` is all of it, fenced for a prompt."""
+    """`text` is all of it, fenced for a prompt. `failed`: what could not be searched, wholly or in
+    part; where `meaning` failed words alone decided."""
 
     hits: list[HitOut]
     text: str
+    failed: list[SearchPart]
 
 
 @router.post(
@@ -111,6 +114,7 @@ def search(request: KeyRequest, asked: SearchIn) -> SearchOut:
     conversation = None
     if asked.conversation is not None:
         conversation = reading.conversation(agent, asked.source, asked.conversation)
+    failures = Failures()
     hits = service.search(
         agent=agent,
         query=asked.query,
@@ -119,9 +123,14 @@ def search(request: KeyRequest, asked: SearchIn) -> SearchOut:
         conversation=conversation,
         as_of=asked.as_of,
         withdrawn=ApiKey.Scope.REVIEW in request.auth.scopes,
+        failures=failures,
     )
     clock = OwnerSettings.objects.values_list("time_zone", flat=True).get(owner=agent.owner_id)
-    return SearchOut(hits=[HitOut.of(hit) for hit in hits], text=fenced(hits, ZoneInfo(clock)))
+    return SearchOut(
+        hits=[HitOut.of(hit) for hit in hits],
+        text=fenced(hits, ZoneInfo(clock)),
+        failed=failures.parts,
+    )
 
 
 def _place(place: Place | None) -> PlaceOut | None:

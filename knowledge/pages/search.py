@@ -11,6 +11,7 @@ from agents.gate import MemoryOff
 from knowledge.pages.forms import QuestionForm
 from knowledge.scope import collections_readable_by
 from knowledge.search import Found, search_kb
+from memory.search.failures import Failures
 
 FOUND = 10
 OFF = "Memory is switched off, so nothing is searched."
@@ -21,10 +22,11 @@ OFF = "Memory is switched off, so nothing is searched."
 def search(request: DeskRequest) -> HttpResponse:
     form = QuestionForm(request.user, request.POST if request.method == "POST" else None)
     found: list[Found] | None = None
+    failures = Failures()
     if form.is_bound and form.is_valid() and _may_search(form):
-        found = _found(form)
+        found = _found(form, failures)
     status = 422 if form.is_bound and found is None else 200
-    context = {"question": form, "found": found}
+    context = {"question": form, "found": found, "failed": failures.in_words()}
     return render(request, "knowledge/search.html", context, status=status)
 
 
@@ -36,10 +38,11 @@ def _may_search(form: QuestionForm) -> bool:
     return False
 
 
-def _found(form: QuestionForm) -> list[Found] | None:
+def _found(form: QuestionForm, failures: Failures) -> list[Found] | None:
     asked: dict[str, Any] = form.cleaned_data
+    within = asked["collection"]
     try:
-        return search_kb(asked["agent"], asked["q"], FOUND, collection=asked["collection"])
+        return search_kb(asked["agent"], asked["q"], FOUND, collection=within, failures=failures)
     except MemoryOff:
         form.add_error("q", OFF)
         return None

@@ -35,8 +35,9 @@ _ORIGINS: dict[str, str] = {
 MORE = "More was found than fits; ask for less, or raise max_tokens."
 
 
-def fenced(found: Sequence[Found], *, budget: int) -> str:
-    """Those that fit, best first, each whole. The empty text where nothing was found."""
+def fenced(found: Sequence[Found], *, budget: int, note: str = "") -> str:
+    """Those that fit, best first, each whole; `note` is said ahead of them. The empty text where
+    nothing was found."""
     if not found:
         return ""
     nonce = new_nonce()
@@ -44,9 +45,10 @@ def fenced(found: Sequence[Found], *, budget: int) -> str:
         f"{announced(one.passage, number, nonce)}\n{clean_lines(redact(one.passage.text), nonce)}"
         for number, one in enumerate(found, 1)
     )
-    room = budget - tokens.count(f"{_head(nonce)}\n{MORE}\n{_tail(nonce)}") - 3 * NONCE_CHARACTERS
+    head = " ".join(filter(None, (_head(nonce), note)))
+    room = budget - tokens.count(f"{head}\n{MORE}\n{_tail(nonce)}") - 3 * NONCE_CHARACTERS
     kept, left_out = _fitting(blocks, room)
-    return "\n".join([_head(nonce), *kept, *([MORE] if left_out else []), _tail(nonce)])
+    return "\n".join([head, *kept, *([MORE] if left_out else []), _tail(nonce)])
 
 
 def fenced_reading(read: Read) -> str:

@@ -1,8 +1,8 @@
 """`search_kb`: one question to the documents that an agent may read. Only reads."""
 
-import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 from uuid import UUID
 
@@ -22,11 +22,10 @@ from knowledge.search.scoring import Match, Matcher
 from knowledge.vocabulary import DocumentOrigin
 from memory import embedding
 from memory.moment import one_moment
+from memory.search.failures import Failures, SearchPart
 from memory.search.service import readable
 from memory.search.words import Word, analyse, content_stems
 from memory.text.language import UNKNOWN, detect_language, language_config
-
-log = logging.getLogger(__name__)
 
 MOST = 50  # results
 # Passages of each kind that are scored.
@@ -65,9 +64,11 @@ def search_kb(
     k: int = 8,
     conversation: Conversation | None = None,
     collection: Collection | None = None,
+    failures: Failures | None = None,
 ) -> list[Found]:
     """The best first, at most `k` in all and two of a document. What is pinned to `conversation`
-    weighs more; `collection` narrows.
+    weighs more; `collection` narrows. Where the model or the vectors fail words alone decide, and
+    `failures` has it afterwards.
 
     Raises MemoryOff; Http404 for a collection that the agent may not read, and ValueError for a
     conversation of another agent's.
@@ -82,7 +83,8 @@ def search_kb(
         return []
     pinned = pinned_to(conversation) if conversation else set()
     close = {row.pk for row in known if row.agent_id == agent.pk or row.pk in pinned}
-    return _Search(agent, query, [row.pk for row in known]).found(close, k)
+    ids = [row.pk for row in known]
+    return _Search(agent, query, ids, failures or Failures()).found(close, k)
 
 
 def path_of(passage: DocumentPassage) -> list[str]:
@@ -129,24 +131,27 @@ class _Place(NamedTuple):
 
 
 class _Search:
-    def __init__(self, agent: Agent, query: str, collections: Sequence[UUID]) -> None:
+    def __init__(
+        self, agent: Agent, query: str, collections: Sequence[UUID], failures: Failures
+    ) -> None:
         self.agent, self.query, self.collections = agent, query, collections
-        self.index = Index(agent.owner, collections)
+        self.failures, self.index = failures, Index(agent.owner, collections)
+        self.vector: list[float] | None = None
 
     def found(self, close: set[UUID], k: int) -> list[Found]:
         """From one moment to the next a document that is read anew has other passages, and each
         statement by itself would look for those of another."""
-        vector = self._vector()
+        self.vector = self._embedded()
         with one_moment():
-            found = self._found(vector, close, k)
+            found = self._found(close, k)
         return self._still_there(found)
 
-    def _found(self, vector: list[float] | None, close: set[UUID], k: int) -> list[Found]:
+    def _found(self, close: set[UUID], k: int) -> list[Found]:
         census = self.index.census()
         if not census.visible:
             return []
         words = analyse(self.query, self.agent.owner, census.languages)
-        matcher, matches = self._matches(vector, words, census)
+        matcher, matches = self._matches(words, census)
         places = self._places([pk for pk, match in matches.items() if match.opens])
         headed, known = _headed(words, places), {"simple", *map(language_config, embedding.READS)}
         ranked = scoring.best(
@@ -175,16 +180,12 @@ class _Search:
         known = set(there.order_by().values_list("pk", flat=True)) if found else set()
         return [one for one in found if one.document.pk in known]
 
-    def _matches(
-        self, vector: list[float] | None, words: Sequence[Word], census: Census
-    ) -> tuple[Matcher, dict[UUID, Match]]:
-        near = self.index.nearest(vector, census, ROWS) if vector else {}
+    def _matches(self, words: Sequence[Word], census: Census) -> tuple[Matcher, dict[UUID, Match]]:
+        near = self._by_vector(lambda vector: self.index.nearest(vector, census, ROWS))
         rarities, counts = self.index.rarities(words, census)
         alike = self.index.lexical(words, rarities, counts, census.average, ROWS)
-        if vector:
-            near |= self.index.cosines(
-                vector, [passage for passage in alike if passage not in near]
-            )
+        rest = [passage for passage in alike if passage not in near]
+        near |= self._by_vector(lambda vector: self.index.cosines(vector, rest))
         candidates = [*near, *(passage for passage in alike if passage not in near)]
         sheets = self.index.sheets(words, candidates)
         matcher = Matcher(rarities, census.average)
@@ -192,16 +193,23 @@ class _Search:
             one: matcher.match(one, near.get(one), sheets.get(one)) for one in candidates
         }
 
-    def _vector(self) -> list[float] | None:
-        """None where the model is not there, or its distances mean nothing in this language."""
+    def _embedded(self) -> list[float] | None:
+        """None where the model is not there or fails, or its distances mean nothing in this
+        language."""
         language = detect_language(self.query)
         if language != UNKNOWN and not embedding.reads(language):
             return None
-        try:
-            return embedding.embed([self.query])[0]
-        except embedding.EmbeddingNotReady as reason:
-            log.warning("search of documents goes by words alone: %s", reason)
-            return None
+        embed = partial(embedding.embed, [self.query])
+        vectors = self.failures.alone(SearchPart.MEANING, embed, None)
+        return vectors[0] if vectors else None
+
+    def _by_vector(self, find: Callable[[list[float]], dict[UUID, float]]) -> dict[UUID, float]:
+        if (vector := self.vector) is None:
+            return {}
+        found = self.failures.alone(SearchPart.MEANING, lambda: find(vector), None)
+        if found is None:
+            self.vector = None
+        return found or {}
 
     def _places(self, passages: Sequence[UUID]) -> list[_Place]:
         rows = DocumentPassage.objects.filter(owner=self.agent.owner, pk__in=passages)

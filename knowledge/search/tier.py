@@ -16,7 +16,7 @@ def find(asked: Asked) -> Sequence[Hit]:
     """Of one conversation no document is."""
     if asked.conversation is not None:
         return []
-    found = search_kb(asked.agent, asked.query, asked.k)
+    found = search_kb(asked.agent, asked.query, asked.k, failures=asked.failures)
     return [_hit(one) for one in found if _bears_on_it(one)]
 
 

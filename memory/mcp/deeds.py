@@ -35,6 +35,7 @@ from memory.remember import Outcome, Remembered
 from memory.scope import facts_readable_by, recallable
 from memory.search import service as searching
 from memory.search import tiers
+from memory.search.failures import Failures
 from memory.search.fenced import line
 from memory.sensitive import redact
 from memory.vocabulary import Gate, Withheld
@@ -63,18 +64,20 @@ def recall(caller: Caller, asked: RecallAsked) -> str:
 
 def search_memory(caller: Caller, asked: SearchAsked) -> str:
     agent = caller.agent(asked.agent)
+    failures = Failures()
     hits = searching.search(
-        agent=agent, query=asked.query, scope=asked.scope, k=asked.limit, withdrawn=False
-    )
+        agent=agent, query=asked.query, scope=asked.scope, k=asked.limit, withdrawn=False,
+        failures=failures,
+    )  # fmt: skip
     shown = [replace(hit, text=_shown(hit.text)) for hit in hits]
-    zone = clock(agent)
+    zone, note = clock(agent), failures.in_words()
     text = fenced(
-        f"Found in memory: {tiers.headings()}.",
+        " ".join(filter(None, (f"Found in memory: {tiers.headings()}.", note))),
         lambda nonce: (line(hit, zone, nonce, with_id=True) for hit in shown),
         budget=asked.max_tokens,
         more="More was found than fits; ask for less, or raise max_tokens.",
     )
-    return text or wording.NOTHING
+    return text or f"{wording.NOTHING} {note}".rstrip()
 
 
 def remember(caller: Caller, asked: RememberAsked) -> str:

@@ -64,14 +64,17 @@ def ranking(
     now: datetime | None = None,
     rows: int = 200,
     reader_at: Callable[[Reader], Reader] = lambda reader: reader,
+    heard: Callable[[tuple[LegReport, ...]], None] = lambda reports: None,
 ) -> list[Candidate]:
     """The facts that agree most with a message, best first, relevant or not. For search, which
     leaves the judgement to whoever asks; the gate of memory is the caller's. `reader_at` takes the
-    reader to another time."""
+    reader to another time; `heard` is told how each leg fared."""
     zone = OwnerSettings.objects.values_list("time_zone", flat=True).get(owner=agent.owner_id)
     now = (now or timezone.now()).astimezone(ZoneInfo(zone))
     reader = reader_at(Reader(agent, read(message, (), now), replace(tuning(), rows_per_leg=rows)))
-    return look_up(reader, legs.run(reader)).in_order()[:rows]
+    reports = legs.run(reader)
+    heard(reports)
+    return look_up(reader, reports).in_order()[:rows]
 
 
 def _rows(reader: Reader, ids: Collection[UUID]) -> dict[UUID, Row]:

@@ -13,6 +13,7 @@ from memory.recall.finding import ranking
 from memory.recall.legs import Reader
 from memory.recall.trace import Candidate, Part
 from memory.recall.tuning import tuning
+from memory.search.failures import Failures
 
 # Facts that are looked at for one question.
 ROWS = 200
@@ -63,8 +64,12 @@ def find(
     question: str,
     now: datetime | None,
     reader_at: Callable[[Reader], Reader] = lambda reader: reader,
+    failures: Failures | None = None,
 ) -> Keys:
-    found = ranking(agent=agent, message=question, now=now, rows=ROWS, reader_at=reader_at)
+    heard = (failures or Failures()).heard
+    found = ranking(
+        agent=agent, message=question, now=now, rows=ROWS, reader_at=reader_at, heard=heard
+    )
     return of(agent, found)
 
 

@@ -1,7 +1,6 @@
 """One search over facts and the raw record. Only reads."""
 
-import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cached_property, partial
@@ -15,20 +14,21 @@ from agents.models import Agent, OwnerSettings
 from conversations.models import Conversation, Passage
 from memory import embedding
 from memory.cases import relevance
+from memory.cases.relevance import Relevant
 from memory.cases.scope import cases_readable_by
 from memory.recall.as_of import at, end_of
 from memory.search import keys, tiers
+from memory.search.failures import Failures, SearchPart
 from memory.search.hits import Hit, Scope, Tier
 from memory.search.index import Entry, Index
 from memory.search.keys import Keys
 from memory.search.marks import Marked, marked
 from memory.search.scoring import WINDOW, Question, Record, Scorer, Terms
+from memory.search.tiers import Asked
 from memory.search.words import analyse
 from memory.text.characters import without_hidden
 from memory.text.language import UNKNOWN, detect_language
 from memory.vocabulary import State
-
-log = logging.getLogger(__name__)
 
 # Characters of a question that are read; what the model reads of it is about half.
 READ = 2000
@@ -55,6 +55,7 @@ def search(
     conversation: Conversation | None = None,
     as_of: date | None = None,
     withdrawn: bool = True,
+    failures: Failures | None = None,
 ) -> list[Hit]:
     """Facts first, then cases, passages, and what further tiers find, each best first, at most `k`
     in all. In `all` facts that bear on the question take at most half, unless the record leaves
@@ -62,7 +63,8 @@ def search(
 
     `conversation` narrows the raw record. `as_of` and `withdrawn` as in recall; then of the record
     what was stored by the end of that day and is still on its branch, and nothing of cases and
-    further tiers. Raises MemoryOff, DayToCome, and ValueError for another owner's conversation.
+    further tiers. What fails of it fails alone, and `failures` has it afterwards. Raises MemoryOff,
+    DayToCome, and ValueError for another owner's conversation.
     """
     if not memory_on(agent.owner):
         raise MemoryOff("Memory is off for this owner.")
@@ -73,19 +75,18 @@ def search(
     if not query or not k:
         return []
     then = None if as_of is None else _end_of(as_of, agent, now)
+    failures = failures or Failures()
+    asked = tiers.Asked(agent, query, k, conversation, failures)
     if scope == Scope.CASES:
-        return [] if then else _cases(agent, query, gate=False)[:k]
-    asked = tiers.Asked(agent, query, k, conversation)
+        return [] if then else _cases(asked, gate=False)[:k]
     if tier := tiers.of_scope(scope):
-        return [] if then else list(tier.find(asked))[:k]
-    known = _keys(agent, query, then or now, withdrawn, is_past=then is not None)
+        return [] if then else list(tiers.found_in(tier, asked))[:k]
+    known = _keys(asked, then or now, withdrawn, is_past=then is not None)
     facts = [] if scope == Scope.RAW else _facts(known, scope)
-    raw: list[Hit] = []
-    if scope != Scope.FACTS:
-        raw = RawSearch(agent, query, known, conversation, then).hits(k)
+    raw = [] if scope == Scope.FACTS else _raw(asked, known, then)
     if scope == Scope.ALL:
         facts = facts[: max(k - k // 2, k - len(raw))]
-        cases = [] if then else _cases(agent, query)[: relevance.MOST]
+        cases = [] if then else _cases(asked)[: relevance.MOST]
         found = [*facts, *cases, *raw][:k]
         return found if then else tiers.found_in_all(asked, found)
     return [*facts[:k], *raw][:k]
@@ -100,12 +101,19 @@ def _end_of(day: date, agent: Agent, now: datetime | None) -> datetime | None:
     return end_of(day, (now or timezone.now()).astimezone(ZoneInfo(clock)))
 
 
-def _keys(
-    agent: Agent, query: str, now: datetime | None, withdrawn: bool, *, is_past: bool
-) -> Keys:
-    if now is None or not is_past:
-        return keys.find(agent, query, now)
-    return keys.find(agent, query, now, partial(at, moment=now, withdrawn=withdrawn))
+def _keys(asked: Asked, now: datetime | None, withdrawn: bool, *, is_past: bool) -> Keys:
+    find = partial(keys.find, asked.agent, asked.query, now, failures=asked.failures)
+    if now is not None and is_past:
+        find = partial(find, reader_at=partial(at, moment=now, withdrawn=withdrawn))
+    return asked.failures.alone(SearchPart.FACTS, find, Keys())
+
+
+def _raw(asked: Asked, known: Keys, then: datetime | None) -> list[Hit]:
+    def find() -> list[Hit]:
+        talk, failures = asked.conversation, asked.failures
+        return RawSearch(asked.agent, asked.query, known, talk, then, failures).hits(asked.k)
+
+    return asked.failures.alone(SearchPart.RAW, find, [])
 
 
 def _facts(known: Keys, scope: Scope) -> list[Hit]:
@@ -116,15 +124,9 @@ def _facts(known: Keys, scope: Scope) -> list[Hit]:
     ]
 
 
-def _cases(agent: Agent, query: str, *, gate: bool = True) -> list[Hit]:
-    """One look at an index tells whether there are any."""
-    if not cases_readable_by(agent).filter(state=State.ACTIVE).exists():
-        return []
-    try:
-        [vector] = embedding.embed([query])
-    except embedding.EmbeddingNotReady:
-        vector = None
-    found = relevance.relevant(agent=agent, message=query, vector=vector, gate=gate)
+def _cases(asked: Asked, *, gate: bool = True) -> list[Hit]:
+    find = partial(_relevant_cases, asked, gate=gate)
+    nothing: list[Relevant] = []
     return [
         Hit(
             Tier.CASE,
@@ -134,8 +136,17 @@ def _cases(agent: Agent, query: str, *, gate: bool = True) -> list[Hit]:
             cosine=one.cosine,
             case=one.case,
         )
-        for one in found
+        for one in asked.failures.alone(SearchPart.CASES, find, nothing)
     ]
+
+
+def _relevant_cases(asked: Asked, *, gate: bool) -> list[Relevant]:
+    """One look at an index tells whether there are any."""
+    agent, query = asked.agent, asked.query
+    if not cases_readable_by(agent).filter(state=State.ACTIVE).exists():
+        return []
+    vector = asked.failures.alone(SearchPart.MEANING, lambda: embedding.embed([query])[0], None)
+    return relevance.relevant(agent=agent, message=query, vector=vector, gate=gate)
 
 
 class RawSearch:
@@ -148,7 +159,9 @@ class RawSearch:
         known: Keys,
         conversation: Conversation | None = None,
         stored_by: datetime | None = None,
+        failures: Failures | None = None,
     ) -> None:
+        self.failures = failures or Failures()
         self.question, self.known = Question(query), known
         self.words = analyse(query, agent.owner)
         self.index = Index(agent, conversation, stored_by)
@@ -181,15 +194,13 @@ class RawSearch:
 
     @cached_property
     def vector(self) -> list[float] | None:
-        """None where the model is not there, or its distances mean nothing in this language."""
-        language = detect_language(self.question.text)
+        """None where the model is not there or fails, where its distances mean nothing in this
+        language, and once the vectors of passages can't be asked."""
+        text = self.question.text
+        language = detect_language(text)
         if language != UNKNOWN and not embedding.reads(language):
             return None
-        try:
-            return embedding.embed([self.question.text])[0]
-        except embedding.EmbeddingNotReady as reason:
-            log.warning("search goes by words alone: %s", reason)
-            return None
+        return self.failures.alone(SearchPart.MEANING, lambda: embedding.embed([text])[0], None)
 
     @cached_property
     def record(self) -> Record:
@@ -197,7 +208,16 @@ class RawSearch:
 
     @cached_property
     def near(self) -> dict[UUID, float]:
-        return self.index.nearest(self.vector, ROWS, self.record.passages) if self.vector else {}
+        passages = self.record.passages
+        return self._by_vector(lambda vector: self.index.nearest(vector, ROWS, passages))
+
+    def _by_vector(self, find: Callable[[list[float]], dict[UUID, float]]) -> dict[UUID, float]:
+        if (vector := self.vector) is None:
+            return {}
+        found = self.failures.alone(SearchPart.MEANING, lambda: find(vector), None)
+        if found is None:
+            self.vector = None
+        return found or {}
 
     def _candidates(self, terms: Terms) -> tuple[list[Entry], list[Entry]]:
         """What is to be scored, and all of the stretches that it stands in."""
@@ -223,10 +243,8 @@ class RawSearch:
         return list(rows.values_list("pk", flat=True)) if messages else []
 
     def _cosines(self, entries: Sequence[Entry]) -> dict[UUID, float]:
-        if self.vector is None:
-            return {}
         rest = [entry.passage for entry in entries if entry.passage not in self.near]
-        return self.near | self.index.cosines(self.vector, rest)
+        return self.near | self._by_vector(lambda vector: self.index.cosines(vector, rest))
 
     def _passages(self, best: Sequence[Scored]) -> list[Passage]:
         """Asked again: what left the branch or was purged meanwhile is gone."""

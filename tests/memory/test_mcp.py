@@ -412,7 +412,7 @@ def test_nothing_known_is_said_plainly(agent: Agent) -> None:
         client.told("search_memory", query="houseboat"),
         *map(client.read, client.resources()),
     ):
-        assert text == "Nothing in memory bears on this."
+        assert text.startswith("Nothing in memory bears on this.")
 
 
 @pytest.mark.parametrize(
