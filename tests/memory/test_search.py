@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from agents.gate import MemoryOff
 from agents.models import Agent
 from conversations.ingest import compact
-from conversations.models import Message, PassageEmbedding
+from conversations.models import Message, Passage, PassageEmbedding
 from memory import embedding
 from memory.search.hits import Tier
 from memory.search.marks import Mark
@@ -239,6 +239,42 @@ def test_what_was_summarised_is_marked(agent: Agent) -> None:
     assert hits == {"The old cello.": (Mark.SUMMARISED,), "The new cello.": ()}
 
 
+# Breadcrumbs
+
+
+def test_a_key_of_a_summary_is_found_with_where_it_is_from(agent: Agent, model: None) -> None:
+    said(agent, *(f"Lorem {n} ipsum dolor {n}." for n in range(15)), "Ida opened it at last.")
+    summarised(agent, "m16", "Of a house.\nKEYS: turquoise entrance")
+    understood()
+    # The second has none of its words.
+    for question in ("turquoise", "Which colour is the front door?"):
+        hit = found(agent, question)[0]
+        assert (hit.text, hit.marks) == ("turquoise entrance", ())
+        assert hit.passage is not None
+        assert hit.passage.kind == Passage.Kind.BREADCRUMB
+        assert hit.passage.message is not None
+        assert hit.passage.message.kind == Message.Kind.SUMMARY
+        assert hit.passage.conversation.external_id == "c1"
+    said(agent, "Then we left.")
+    summarised(agent, "m18", "Of two houses.")
+    assert found(agent, "turquoise")[0].marks == (Mark.SUMMARISED,)
+
+
+def test_what_a_message_leaves_behind_is_found_with_where_it_is_from(agent: Agent) -> None:
+    said(agent, "Look at ticket OPS-1432 first.", "And then at the garden.")
+    summarised(agent, "m1", "Of work.")
+    [hit] = [hit for hit in found(agent, "OPS-1432") if hit.text == "OPS-1432"]
+    assert hit.marks == (Mark.SUMMARISED,)
+    assert hit.passage is not None
+    assert hit.passage.kind == Passage.Kind.BREADCRUMB
+    assert hit.passage.message is not None
+    assert hit.passage.message.client_id == "m1"
+
+
+def summarised(agent: Agent, up_to: str, summary: str) -> None:
+    compact(agent=agent, source="api", external_id="c1", up_to=up_to, summary=summary)
+
+
 # Vectors and cost
 
 
@@ -301,7 +337,8 @@ def test_it_answers_over_http_with_provenance(
     text = answer.json()["text"]
     assert "by Ida" in text
     assert text.count("</memory") == 1
-    assert post(api(bob_key), query="Who plays the cello?").json() == {"hits": [], "text": ""}
+    nothing = post(api(bob_key), query="Who plays the cello?").json()
+    assert (nothing["hits"], nothing["text"]) == ([], "")
 
 
 @pytest.mark.parametrize(
