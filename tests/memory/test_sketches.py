@@ -13,6 +13,7 @@ from agents.audit import acting, person
 from agents.models import Agent, OwnerSettings, User
 from conversations.models import Conversation, Sketch
 from conversations.sketches import limits, writing
+from memory import tasks
 from memory.extraction.run import extract
 from memory.models import Fact
 from memory.purge.execute import purge
@@ -23,6 +24,7 @@ from memory.search.hits import Hit, Tier
 from memory.search.service import search
 from memory.vocabulary import State, Trigger
 from tests.factories import ApiKeyFactory, ConversationFactory, FactFactory
+from tests.knowledge.shelves import document, shelf
 from tests.llm_server import ScriptedLlm
 from tests.memory.dumping import dump, found
 from tests.memory.extraction_cases import observed
@@ -76,6 +78,9 @@ def test_notes_come_last_with_a_place_of_their_own(agent: Agent) -> None:
     )
     tiers = [hit.tier for hit in hits(agent, scope="all", k=8)]
     assert tiers == [Tier.FACT, *[Tier.RAW] * 6, Tier.SKETCH]
+    document(shelf(agent.owner), "Ferries", NOTE, language="english")
+    tiers = [hit.tier for hit in hits(agent, scope="all", k=8)]
+    assert tiers == [Tier.FACT, *[Tier.RAW] * 5, Tier.DOCUMENT, Tier.SKETCH]
     assert {hit.tier for hit in hits(agent, scope="raw")} == {Tier.RAW}
 
 
@@ -132,6 +137,17 @@ def test_what_has_expired_is_not_found_though_no_sweep_was_by(agent: Agent) -> N
     assert texts(agent) == []
     writing.keep(sketch=sketch, kept=True)
     assert texts(agent) == [NOTE]
+
+
+def test_what_has_expired_is_deleted_by_the_worker(agent: Agent) -> None:
+    then = timezone.now() - limits.IDLE - timedelta(minutes=1)
+    for name in ("over", "kept", "going on"):
+        sketch = noted(a_talk(agent, name), key=name.replace(" ", "-"))
+        writing.keep(sketch=sketch, kept=name == "kept")
+        Sketch.objects.filter(pk=sketch.pk).update(updated_at=then)
+    Conversation.objects.exclude(external_id="going on").update(last_activity_at=then)
+    tasks.sweep()
+    assert set(Sketch.objects.values_list("key", flat=True)) == {"kept", "going-on"}
 
 
 def test_notes_are_never_read_for_facts_nor_recalled(agent: Agent, llm: ScriptedLlm) -> None:
