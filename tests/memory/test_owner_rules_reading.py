@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from mcp.shared.exceptions import MCPError
 
 from agents.audit import person
 from agents.models import Agent, AuditEvent, OwnerSettings, User
@@ -99,6 +100,27 @@ def test_mcp_brings_them_with_recall_and_as_a_resource(
         assert "- New.\n- Own.\n" in text
         for hidden in ("His.", "Garden.", "Off.", "Old.", "Gone."):
             assert hidden not in text
+
+
+def test_the_resource_tells_each_assistant_its_own(
+    agent: Agent, bobs_agent: Agent, listed: dict[str, Rule]
+) -> None:
+    """A sibling's key, and another owner's, read theirs and nobody else's."""
+    garden = Agent.objects.get(slug="garden")
+    told = {agent: {"New.", "Own."}, garden: {"New.", "Garden."}, bobs_agent: {"His."}}
+    every = set().union(*told.values())
+    for whose, texts in told.items():
+        client = over_http(ApiKeyFactory.create(agent=whose, scopes=["recall"]).plaintext)
+        text = client.read(f"remembrancer://agents/{whose.slug}/rules")
+        assert {one for one in every if f"- {one}\n" in text} == texts
+        for other in told.keys() - {whose}:
+            if other.slug != whose.slug:
+                with pytest.raises(MCPError, match="no such agent for this key"):
+                    client.read(f"remembrancer://agents/{other.slug}/rules")
+    everybody = over_http(ApiKeyFactory.create(owner=agent.owner, scopes=["recall"]).plaintext)
+    for whose in (agent, garden):
+        text = everybody.read(f"remembrancer://agents/{whose.slug}/rules")
+        assert {one for one in every if f"- {one}\n" in text} == told[whose]
 
 
 def test_the_admin_repairs_through_the_same_steps(client: Client, alice: User) -> None:
