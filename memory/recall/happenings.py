@@ -8,6 +8,7 @@ wrong period would hide what was asked for.
 import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
@@ -94,10 +95,19 @@ def _happened(
         spans = {_span(fact, query.now) for fact in look(_stating(event, found)) if fact.valid_from}
         # Several facts may speak of one day; of two days neither is meant for sure.
         if len(spans) == 1:
-            begins, ends = spans.pop()
-            if ends <= query.now:
-                meant = Period(begins, ends, event)
-                yield from bounded(query.message, [(start, meant)], query.now)
+            yield from _meant(query, start, event, *spans.pop())
+
+
+def _meant(
+    query: Query, start: int, event: str, begins: datetime, ends: datetime
+) -> Iterator[Period]:
+    """What is yet to come is no memory's bound."""
+    if ends > query.now:
+        return
+    for period in bounded(query.message, [(start, Period(begins, ends, event))], query.now):
+        # How it was after an accident is most often told on its day.
+        is_after = (period.start, period.end) == (ends, query.now)
+        yield replace(period, start=begins) if is_after else period
 
 
 def _stating(event: str, found: Postings) -> list[UUID]:
