@@ -8,7 +8,15 @@ from pathlib import Path
 from typing import TypeVar
 
 from knowledge import marks
-from knowledge.conversion import packs, slides, tables, unseen_office, unseen_sheets, words
+from knowledge.conversion import (
+    packs,
+    sheet_pictures,
+    slides,
+    tables,
+    unseen_office,
+    unseen_sheets,
+    words,
+)
 from knowledge.conversion.html import with_images
 from knowledge.conversion.images import Reader
 from knowledge.conversion.shape import DAMAGED, HIDDEN, Read, Tell, Unreadable
@@ -47,7 +55,7 @@ def read_sheets(path: Path, tell: Tell) -> Read:
     from openpyxl import load_workbook
 
     packs.check(path, without_entities=True)
-    parts: list[str] = []
+    reader, parts = Reader(), list[str]()
     notes: dict[str, None] = {}
     with _damage(), path.open("rb") as file:
         book = load_workbook(file, read_only=True, data_only=True)
@@ -55,12 +63,15 @@ def read_sheets(path: Path, tell: Tell) -> Read:
         for number, sheet in enumerate(sheets, start=1):
             unseen = unseen_sheets.of(sheet)
             table, cut = tables.of(unseen.shown(sheet.iter_rows()))
+            shown = sheet_pictures.of(sheet, unseen, reader)
             told = {LEFT_OUT_ROWS: cut, HIDDEN_LINES: unseen.lines, HIDDEN: unseen.cells}
             notes |= {note: None for note, holds in told.items() if holds}
             name = " ".join(marks.foreign(str(sheet.title)).split())
-            parts.append(f"{marks.page(number)}## {name}\n\n{table}\n")
+            parts.append(f"{marks.page(number)}## {name}\n\n{table}\n{shown}")
             tell(number, len(sheets))
-    return _told("\n".join(parts), title=_core_title(path), pages=len(parts), notes=[*notes])
+    return _told(
+        "\n".join(parts), title=_core_title(path), pages=len(parts), notes=[*notes, *reader.notes]
+    )
 
 
 def _cleared(clear: Callable[[Path], T], path: Path) -> T:
