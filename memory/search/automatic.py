@@ -15,7 +15,7 @@ from memory.recall.query import read
 from memory.recall.trace import Candidate
 from memory.search import keys
 from memory.search.marks import Mark
-from memory.search.service import RawSearch, readable
+from memory.search.service import readable, said
 from memory.search.words import content_stems
 from memory.sensitive import redact
 from memory.text.language import detect_language, language_config
@@ -68,7 +68,7 @@ def excerpts_for(
     shown = set(_ledger(conversation))
     fresh = [
         Excerpt(hit.passage, redact(hit.text), hit.said_at, hit.cosine)
-        for hit in RawSearch(agent, query, known, conversation).hits(_LOOKED_AT)
+        for hit in said(agent, query, known, _LOOKED_AT, conversation)
         if hit.marks == (Mark.SUMMARISED,) and hit.passage and hit.passage.pk not in shown
     ]
     return _relevant(query, fresh)[:MOST]

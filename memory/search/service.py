@@ -36,6 +36,8 @@ READ = 2000
 # LoCoMo the same as scoring every passage; 60 and 20 cost 0.4 of recall@50.
 ROWS, LEADING = 100, 40
 MOST = 200  # hits
+# Searches of the record for one question: see `said`.
+TRIES = 2
 
 
 @dataclass(frozen=True)
@@ -111,9 +113,28 @@ def _keys(asked: Asked, now: datetime | None, withdrawn: bool, *, is_past: bool)
 def _raw(asked: Asked, known: Keys, then: datetime | None) -> list[Hit]:
     def find() -> list[Hit]:
         talk, failures = asked.conversation, asked.failures
-        return RawSearch(asked.agent, asked.query, known, talk, then, failures).hits(asked.k)
+        return said(asked.agent, asked.query, known, asked.k, talk, then, failures)
 
     return asked.failures.alone(SearchPart.RAW, find, [])
+
+
+def said(
+    agent: Agent,
+    query: str,
+    known: Keys,
+    k: int,
+    conversation: Conversation | None = None,
+    stored_by: datetime | None = None,
+    failures: Failures | None = None,
+) -> list[Hit]:
+    """From the part of the record that the agent may read. Asked once more where something that was
+    met was taken back meanwhile: what was said instead came too late to be met."""
+    for _ in range(TRIES):
+        search = RawSearch(agent, query, known, conversation, stored_by, failures)
+        hits = search.hits(k)
+        if not search.lost:
+            break
+    return hits
 
 
 def _facts(known: Keys, scope: Scope) -> list[Hit]:
@@ -166,10 +187,13 @@ class RawSearch:
         self.words = analyse(query, agent.owner)
         self.index = Index(agent, conversation, stored_by)
         self.owner = agent.owner
+        # Whether a passage that was met is not there any more.
+        self.lost = False
 
     def hits(self, k: int) -> list[Hit]:
         best = self.ranked()[:k]
         passages = {passage.pk: passage for passage in self._passages(best)}
+        self.lost |= len(passages) < len(best)
         notes = marked(list(passages.values()), self.known.facts, self.known.cited)
         return [
             _hit(one, passages[one.entry.passage], notes[one.entry.passage])
@@ -184,6 +208,7 @@ class RawSearch:
         terms = Terms(self.index.postings(self.words), record)
         chosen, neighbours = self._candidates(terms)
         texts = self.index.texts([entry.passage for entry in chosen])
+        self.lost |= self.index.values["stored_by"] is None and len(texts) < len(chosen)
         chosen = [entry for entry in chosen if entry.passage in texts]
         cosines = self._cosines(chosen)
         scorer = Scorer(self.question, terms, neighbours, texts, cosines, self.known.lifts)
@@ -224,6 +249,7 @@ class RawSearch:
         alike = terms.best(ROWS)
         seeds = {*self.near, *alike, *self._cited()}
         found = self.index.entries(seeds)
+        self.lost |= not {*self.near, *alike} <= {entry.passage for entry in found}
         around = self.index.of_stretches(entry.stretch for entry in found)
         by_place = {(*entry.stretch, entry.place): entry for entry in around}
         leading = {*list(self.near)[:LEADING], *alike[:LEADING]}
