@@ -41,7 +41,8 @@ def test_a_message_that_is_replaced_during_a_search_is_found_as_it_is_then(
     agent: Agent, monkeypatch: pytest.MonkeyPatch, place: Any, name: str
 ) -> None:
     said(agent, "I bought a cello.")
-    whole, done = getattr(place, name), []
+    whole = getattr(place, name)
+    done: list[str] = []
 
     def instead(*given: Any) -> Any:
         if not done:
