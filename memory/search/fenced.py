@@ -1,7 +1,7 @@
 """Hits as text for a prompt: fenced, one line each, nothing in it that could close the fence."""
 
 from collections.abc import Sequence
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 
 from memory.recall import block
 from memory.recall.clean import clean
@@ -28,12 +28,21 @@ def fenced(hits: Sequence[Hit], zone: tzinfo) -> str:
 
 def line(hit: Hit, zone: tzinfo, nonce: str, *, with_id: bool = False) -> str:
     """`with_id`: for an assistant that may ask to correct or forget the fact."""
-    day = _day(hit.said_at, zone)
-    notes = [day if hit.place else f"said {day}", *_from(hit, nonce), *hit.marks]
+    notes = [_when(hit, zone), *_from(hit, nonce), *hit.marks]
     if with_id and hit.fact:
         notes.append(f"id {hit.fact.pk}")
     kind = _KINDS.get(hit.tier, hit.tier)
     return f"- [{kind}; {'; '.join(notes)}] {clean(hit.text, nonce)}"
+
+
+def _when(hit: Hit, zone: tzinfo) -> str:
+    """Nothing is said to have been said that was not."""
+    day = hit.said_at.astimezone(zone).strftime("%Y-%m-%d")
+    if hit.place:
+        return day
+    if hit.case:
+        return f"of {day}"
+    return f"{block.came_by(hit.fact) if hit.fact else 'said'} {day}"
 
 
 def _from(hit: Hit, nonce: str) -> list[str]:
@@ -43,7 +52,3 @@ def _from(hit: Hit, nonce: str) -> list[str]:
     if message is None:
         return []
     return [f"by {clean(message.speaker or message.role, nonce)}"]
-
-
-def _day(moment: datetime, zone: tzinfo) -> str:
-    return moment.astimezone(zone).strftime("%Y-%m-%d")

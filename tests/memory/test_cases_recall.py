@@ -205,7 +205,7 @@ def test_the_api_and_the_page_tell_them_too(api, alices, alice_key, agent):
     assert "case of 2026-03-02" in told["block"]
     found = post("search", query=ASKED)
     assert [hit["case"] for hit in found["hits"] if hit["tier"] == "case"] == [str(case.pk)]
-    assert "- [case; said 2026-03-02] Mend" in found["text"]
+    assert "- [case; of 2026-03-02] Mend" in found["text"]
     page = alices.post("/recall/", {"message": ASKED, "agent": str(agent.pk)}).content.decode()
     assert f"/cases/{case.pk}/" in page
     assert "Cases" in text(alices, "review")

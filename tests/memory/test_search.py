@@ -18,7 +18,7 @@ from memory.search.hits import Tier
 from memory.search.marks import Mark
 from memory.search.service import MOST
 from memory.search.vectors import embed_backlog, missing, text_of
-from memory.vocabulary import State
+from memory.vocabulary import Origin, State
 from tests.factories import MONDAY, FactFactory, IssuedKey
 from tests.memory.recalling import known, model
 from tests.memory.searching import found, said, texts, understood
@@ -339,6 +339,24 @@ def test_it_answers_over_http_with_provenance(
     assert text.count("</memory") == 1
     nothing = post(api(bob_key), query="Who plays the cello?").json()
     assert (nothing["hits"], nothing["text"]) == ([], "")
+
+
+@pytest.mark.parametrize(
+    ("origin", "came_by"),
+    [(Origin.EXTRACTION, "said"), (Origin.MANUAL, "written"), (Origin.REMEMBER, "assistant noted")],
+)
+def test_a_fact_in_a_prompt_tells_how_it_came(
+    api: ApiClient, alice_key: IssuedKey, agent: Agent, origin: Origin, came_by: str
+) -> None:
+    FactFactory.create(
+        agent=agent,
+        state=State.ACTIVE,
+        statement="Plays the cello.",
+        origin=origin,
+        observed_at=MONDAY,
+    )
+    text = post(api(alice_key), query="cello", scope="facts").json()["text"]
+    assert f"- [fact; {came_by} {MONDAY.date()}] Plays the cello." in text
 
 
 @pytest.mark.parametrize(
