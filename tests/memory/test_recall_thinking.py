@@ -23,6 +23,7 @@ __all__ = ["model"]
 
 HOME = "The user's home is in the Kallio district of Helsinki."
 NEAR = "<=>"
+_PATIENCE = 100
 QUESTIONS = (
     "where do I live",
     "which district of Helsinki is my home in",
@@ -58,11 +59,14 @@ def _statements(agent: Agent, message: str) -> tuple[list[str], list[str]]:
 
 
 def _looked_elsewhere(agent: Agent) -> bool:
-    """Of a few questions one that the caller's connection was not asked for what is near: who has
-    to wait for the other's start looks alone."""
-    asked = [_statements(agent, question) for question in QUESTIONS]
-    assert all(told == [HOME] for told, _ in asked)
-    return any(not any(NEAR in one for one in statements) for _, statements in asked)
+    """Whether there is a question for which the caller's connection is not asked for what is near.
+    Who would have to wait for the other's start looks alone, which on a busy machine is often."""
+    for question in QUESTIONS * _PATIENCE:
+        told, statements = _statements(agent, question)
+        assert told == [HOME]
+        if not any(NEAR in one for one in statements):
+            return True
+    return False
 
 
 def _backend() -> int:
