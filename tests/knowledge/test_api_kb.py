@@ -202,7 +202,7 @@ def test_reading_goes_on_and_the_text_comes_in_parts(agent: Agent, call: Call) -
 
 
 def test_a_secret_is_taken_out_of_every_part(agent: Agent, call: Call) -> None:
-    lines = "\n".join("MIIEvQIBADANBgkqhkiG9w0BAQ" for _ in range(20))
+    lines = "\n".join("MIIEvQIBADANBgkqhkiG9w0BAQ" for _ in range(6))
     key = f"-----BEGIN PRIVATE KEY-----\n{lines}\n-----END PRIVATE KEY-----"
     text = f"Kiln door.\n\n{key}\n\nOpen it late. password: Zebrawood-77"
     row = document(shelf(agent.owner), "Notes", text)

@@ -382,7 +382,7 @@ def test_no_sequence_of_steps_breaks_a_rule() -> None:
         run_state_machine_as_test(
             Life,
             settings=settings(
-                max_examples=int(EXAMPLES or 60),
+                max_examples=int(EXAMPLES or 40),
                 stateful_step_count=25,
                 derandomize=not EXAMPLES,
                 database=None,
