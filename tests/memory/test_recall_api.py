@@ -236,7 +236,9 @@ def test_it_goes_on_without_a_broker(
     from celery import current_app
 
     known(agent, HOME)
-    nowhere = current_app.connection_for_write("redis://127.0.0.1:1/0")
+    nowhere = current_app.connection_for_write(
+        "redis://127.0.0.1:1/0", transport_options=record.IMPATIENT
+    )
     monkeypatch.setattr(record, "_broker", lambda: nowhere)
     assert HOME in asked(api(alice_key))["block"]
 
