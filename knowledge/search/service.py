@@ -1,8 +1,7 @@
 """`search_kb`: one question to the documents that an agent may read. Only reads."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import NamedTuple
 from uuid import UUID
 
@@ -22,10 +21,11 @@ from knowledge.search.scoring import Match, Matcher
 from knowledge.vocabulary import DocumentOrigin
 from memory import embedding
 from memory.moment import one_moment
-from memory.search.failures import Failures, SearchPart
+from memory.search.failures import Failures
+from memory.search.meaning import Meaning
 from memory.search.service import readable
 from memory.search.words import Word, analyse, content_stems
-from memory.text.language import UNKNOWN, detect_language, language_config
+from memory.text.language import language_config
 
 MOST = 50  # results
 # Passages of each kind that are scored.
@@ -136,22 +136,21 @@ class _Search:
     ) -> None:
         self.agent, self.query, self.collections = agent, query, collections
         self.failures, self.index = failures, Index(agent.owner, collections)
-        self.vector: list[float] | None = None
 
     def found(self, close: set[UUID], k: int) -> list[Found]:
         """From one moment to the next a document that is read anew has other passages, and each
         statement by itself would look for those of another."""
-        self.vector = self._embedded()
+        meaning = Meaning(self.query, self.failures)
         with one_moment():
-            found = self._found(close, k)
+            found = self._found(meaning, close, k)
         return self._still_there(found)
 
-    def _found(self, close: set[UUID], k: int) -> list[Found]:
+    def _found(self, meaning: Meaning, close: set[UUID], k: int) -> list[Found]:
         census = self.index.census()
         if not census.visible:
             return []
         words = analyse(self.query, self.agent.owner, census.languages)
-        matcher, matches = self._matches(words, census)
+        matcher, matches = self._matches(meaning, words, census)
         places = self._places([pk for pk, match in matches.items() if match.opens])
         headed, known = _headed(words, places), {"simple", *map(language_config, embedding.READS)}
         ranked = scoring.best(
@@ -180,36 +179,20 @@ class _Search:
         known = set(there.order_by().values_list("pk", flat=True)) if found else set()
         return [one for one in found if one.document.pk in known]
 
-    def _matches(self, words: Sequence[Word], census: Census) -> tuple[Matcher, dict[UUID, Match]]:
-        near = self._by_vector(lambda vector: self.index.nearest(vector, census, ROWS))
+    def _matches(
+        self, meaning: Meaning, words: Sequence[Word], census: Census
+    ) -> tuple[Matcher, dict[UUID, Match]]:
+        near = meaning.near(lambda vector: self.index.nearest(vector, census, ROWS))
         rarities, counts = self.index.rarities(words, census)
         alike = self.index.lexical(words, rarities, counts, census.average, ROWS)
         rest = [passage for passage in alike if passage not in near]
-        near |= self._by_vector(lambda vector: self.index.cosines(vector, rest))
+        near |= meaning.near(lambda vector: self.index.cosines(vector, rest))
         candidates = [*near, *(passage for passage in alike if passage not in near)]
         sheets = self.index.sheets(words, candidates)
         matcher = Matcher(rarities, census.average)
         return matcher, {
             one: matcher.match(one, near.get(one), sheets.get(one)) for one in candidates
         }
-
-    def _embedded(self) -> list[float] | None:
-        """None where the model is not there or fails, or its distances mean nothing in this
-        language."""
-        language = detect_language(self.query)
-        if language != UNKNOWN and not embedding.reads(language):
-            return None
-        embed = partial(embedding.embed, [self.query])
-        vectors = self.failures.alone(SearchPart.MEANING, embed, None)
-        return vectors[0] if vectors else None
-
-    def _by_vector(self, find: Callable[[list[float]], dict[UUID, float]]) -> dict[UUID, float]:
-        if (vector := self.vector) is None:
-            return {}
-        found = self.failures.alone(SearchPart.MEANING, lambda: find(vector), None)
-        if found is None:
-            self.vector = None
-        return found or {}
 
     def _places(self, passages: Sequence[UUID]) -> list[_Place]:
         rows = DocumentPassage.objects.filter(owner=self.agent.owner, pk__in=passages)

@@ -1,6 +1,6 @@
 """One search over facts and the raw record. Only reads."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cached_property, partial
@@ -23,11 +23,11 @@ from memory.search.hits import Hit, Scope, Tier
 from memory.search.index import Entry, Index
 from memory.search.keys import Keys
 from memory.search.marks import Marked, marked
+from memory.search.meaning import Meaning
 from memory.search.scoring import WINDOW, Question, Record, Scorer, Terms
 from memory.search.tiers import Asked
 from memory.search.words import analyse
 from memory.text.characters import without_hidden
-from memory.text.language import UNKNOWN, detect_language
 from memory.vocabulary import State
 
 # Characters of a question that are read; what the model reads of it is about half.
@@ -218,14 +218,8 @@ class RawSearch:
         return sorted(scored, key=lambda one: (-one.score, one.entry.passage))
 
     @cached_property
-    def vector(self) -> list[float] | None:
-        """None where the model is not there or fails, where its distances mean nothing in this
-        language, and once the vectors of passages can't be asked."""
-        text = self.question.text
-        language = detect_language(text)
-        if language != UNKNOWN and not embedding.reads(language):
-            return None
-        return self.failures.alone(SearchPart.MEANING, lambda: embedding.embed([text])[0], None)
+    def meaning(self) -> Meaning:
+        return Meaning(self.question.text, self.failures)
 
     @cached_property
     def record(self) -> Record:
@@ -234,15 +228,7 @@ class RawSearch:
     @cached_property
     def near(self) -> dict[UUID, float]:
         passages = self.record.passages
-        return self._by_vector(lambda vector: self.index.nearest(vector, ROWS, passages))
-
-    def _by_vector(self, find: Callable[[list[float]], dict[UUID, float]]) -> dict[UUID, float]:
-        if (vector := self.vector) is None:
-            return {}
-        found = self.failures.alone(SearchPart.MEANING, lambda: find(vector), None)
-        if found is None:
-            self.vector = None
-        return found or {}
+        return self.meaning.near(lambda vector: self.index.nearest(vector, ROWS, passages))
 
     def _candidates(self, terms: Terms) -> tuple[list[Entry], list[Entry]]:
         """What is to be scored, and all of the stretches that it stands in."""
@@ -270,7 +256,7 @@ class RawSearch:
 
     def _cosines(self, entries: Sequence[Entry]) -> dict[UUID, float]:
         rest = [entry.passage for entry in entries if entry.passage not in self.near]
-        return self.near | self._by_vector(lambda vector: self.index.cosines(vector, rest))
+        return self.near | self.meaning.near(lambda vector: self.index.cosines(vector, rest))
 
     def _passages(self, best: Sequence[Scored]) -> list[Passage]:
         """Asked again: what left the branch or was purged meanwhile is gone."""
