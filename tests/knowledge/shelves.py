@@ -1,11 +1,14 @@
 """Collections and documents as they stand when they were read, without reading any."""
 
+import io
 from typing import Any
 
 from django.db.models import Sum
 from django.utils import timezone
 
+from agents.audit import person
 from agents.models import Agent, User
+from knowledge import ingest
 from knowledge.models import (
     Collection,
     Document,
@@ -15,10 +18,38 @@ from knowledge.models import (
     DocumentText,
 )
 from knowledge.vocabulary import DocumentOrigin, DocumentState, Failure
+from tests.factories import AgentFactory, UserFactory
 
 
 def shelf(owner: User, name: str = "Papers", agent: Agent | None = None) -> Collection:
     return Collection.objects.create(owner=owner, name=name, agent=agent)
+
+
+def added(collection: Collection, content: bytes, name: str) -> Document:
+    """A file that was given, and waits to be read."""
+    return ingest.add_file(
+        owner=collection.owner,
+        collection=collection,
+        file_name=name,
+        stream=io.BytesIO(content),
+        actor=person(collection.owner),
+    ).document
+
+
+def sights(agent: Agent, second: Agent, stranger: Agent) -> list[tuple[Agent, set[str]]]:
+    """Who may read which of `hers`, the agent's, `the other's`, `everybody's` and `bob's`, the
+    stranger's."""
+    agent.reads = second.reads = Agent.Reads.OWN_AND_GLOBAL
+    own = Agent(owner=agent.owner, pk=second.pk, reads=Agent.Reads.OWN)
+    everything = Agent(owner=agent.owner, pk=agent.pk, reads=Agent.Reads.ALL)
+    return [
+        (agent, {"hers", "everybody's"}),
+        (second, {"the other's", "everybody's"}),
+        (own, {"the other's"}),
+        (everything, {"hers", "everybody's", "the other's"}),
+        (stranger, {"bob's"}),
+        (AgentFactory.create(owner=UserFactory.create()), set()),
+    ]
 
 
 def document(collection: Collection, title: str, *texts: str, **values: Any) -> Document:

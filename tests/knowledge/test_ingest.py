@@ -32,7 +32,7 @@ from knowledge.models import (
 from knowledge.splitting import split
 from tests.factories import IssuedKey
 from tests.knowledge import files
-from tests.knowledge.shelves import shelf
+from tests.knowledge.shelves import added, shelf
 from tests.web_server import Page, WebServer, serving
 
 pytestmark = pytest.mark.django_db
@@ -49,13 +49,7 @@ def papers(alice: User) -> Collection:
 
 
 def add(collection: Collection, content: bytes, name: str = "kilns.md") -> Document:
-    return ingest.add_file(
-        owner=collection.owner,
-        collection=collection,
-        file_name=name,
-        stream=io.BytesIO(content),
-        actor=person(collection.owner),
-    ).document
+    return added(collection, content, name)
 
 
 def fresh(document: Document) -> Document:

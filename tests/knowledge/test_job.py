@@ -1,6 +1,5 @@
 """Documents through the whole of the job: where their passages stand, and how they fail."""
 
-import io
 import os
 import signal
 import tempfile
@@ -23,7 +22,7 @@ from knowledge.models import Collection, Document, DocumentFile, DocumentPassage
 from tests.factories import IssuedKey
 from tests.knowledge import files
 from tests.knowledge.readers import readers
-from tests.knowledge.shelves import shelf
+from tests.knowledge.shelves import added, shelf
 from tests.web_server import Page, WebServer, serving
 
 pytestmark = pytest.mark.django_db
@@ -37,16 +36,6 @@ def papers(alice: User) -> Collection:
     return shelf(alice)
 
 
-def add(collection: Collection, content: bytes, name: str) -> Document:
-    return ingest.add_file(
-        owner=collection.owner,
-        collection=collection,
-        file_name=name,
-        stream=io.BytesIO(content),
-        actor=person(collection.owner),
-    ).document
-
-
 def fresh(document: Document) -> Document:
     return Document.objects.get(pk=document.pk)
 
@@ -55,7 +44,7 @@ def test_passages_know_their_pages_headings_and_language(papers: Collection) -> 
     clay, glaze = "\n".join([CLAY] * 12), "\n".join([GLAZE] * 20)
     pages = [f"Clay\n{clay}", f"{clay}\nGlaze\n{glaze}"]
     outline = [("Clay", 0), ("Glaze", 1)]
-    document = add(papers, files.pdf(pages, outline=outline), "clay.pdf")
+    document = added(papers, files.pdf(pages, outline=outline), "clay.pdf")
     job.work(document.pk)
     row = fresh(document)
     assert (row.state, row.pages, row.language) == ("ready", 2, "german")
@@ -70,7 +59,7 @@ def test_what_goes_wrong_on_our_side_is_tried_after_2_10_and_30_minutes(
     papers: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The folder for temporary files is gone."""
-    document = add(papers, CLAY.encode(), "clay.md")
+    document = added(papers, CLAY.encode(), "clay.md")
     monkeypatch.setattr(tempfile, "tempdir", "/nowhere")
     for minutes in (2, 10, 30):
         job.work(document.pk)
@@ -154,8 +143,8 @@ def the_next_reader_is_killed() -> Iterator[list[int]]:
 
 
 def test_a_reader_that_is_killed_fails_its_document_and_no_other(papers: Collection) -> None:
-    scan = add(papers, files.long_scan(), "scan.tif")
-    text = add(papers, CLAY.encode(), "clay.md")
+    scan = added(papers, files.long_scan(), "scan.tif")
+    text = added(papers, CLAY.encode(), "clay.md")
     with the_next_reader_is_killed() as killed:
         assert job.work(scan.pk) == text.pk
     assert len(killed) == 1

@@ -14,8 +14,7 @@ from knowledge.scope import collections_readable_by
 from knowledge.search import search_kb, service
 from knowledge.search.index import Index
 from memory import embedding, vector_index
-from tests.factories import AgentFactory, UserFactory
-from tests.knowledge.shelves import document, shelf
+from tests.knowledge.shelves import document, shelf, sights
 from tests.memory.recalling import model
 
 __all__ = ["model"]
@@ -153,18 +152,7 @@ def test_nobody_finds_by_meaning_what_is_not_theirs(
     for name, place in places.items():
         filed(place, name, f"{CAT}.")
     request.getfixturevalue(how)
-    agent.reads = second_agent.reads = Agent.Reads.OWN_AND_GLOBAL
-    own = Agent(owner=agent.owner, pk=second_agent.pk, reads=Agent.Reads.OWN)
-    everything = Agent(owner=agent.owner, pk=agent.pk, reads=Agent.Reads.ALL)
-    sights = [
-        (agent, {"hers", "everybody's"}),
-        (second_agent, {"the other's", "everybody's"}),
-        (own, {"the other's"}),
-        (everything, {"hers", "everybody's", "the other's"}),
-        (bobs_agent, {"bob's"}),
-        (AgentFactory.create(owner=UserFactory.create()), set()),
-    ]
-    for who, names in sights:
+    for who, names in sights(agent, second_agent, bobs_agent):
         assert {one.document.title for one in search_kb(who, ASKED, 20)} == names
         for name in names:
             [one] = search_kb(who, ASKED, collection=places[name])

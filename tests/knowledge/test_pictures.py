@@ -25,7 +25,7 @@ from knowledge.search.service import search_kb
 from memory import api_stats
 from memory.models import Fact
 from tests.knowledge import files
-from tests.knowledge.shelves import shelf
+from tests.knowledge.shelves import added, shelf
 from tests.llm_server import (
     Recorded,
     Reply,
@@ -68,13 +68,7 @@ def llm(settings: Settings) -> Iterator[ScriptedLlm]:
 
 
 def add(collection: Collection, content: bytes, name: str = "kiln.png") -> Document:
-    return ingest.add_file(
-        owner=collection.owner,
-        collection=collection,
-        file_name=name,
-        stream=io.BytesIO(content),
-        actor=person(collection.owner),
-    ).document
+    return added(collection, content, name)
 
 
 def read(collection: Collection, content: bytes, name: str = "kiln.png") -> Document:

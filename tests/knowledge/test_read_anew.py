@@ -2,12 +2,11 @@
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from functools import partial
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.http import Http404
 
 from agents.audit import person
@@ -21,6 +20,7 @@ from tests.factories import AgentFactory
 from tests.knowledge.shelves import shelf
 from tests.knowledge.test_at_once import together
 from tests.memory.recalling import model
+from tests.memory.sessions import Session
 
 __all__ = ["model"]
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("model")]
@@ -67,19 +67,6 @@ def titles(agent: Agent, query: str) -> set[str]:
     return {one.document.title for one in search_kb(agent, query)}
 
 
-def elsewhere(step: Callable[[], Any]) -> Any:
-    """What it answers, or raises, on a connection of its own, while the caller's goes on."""
-
-    def run() -> Any:
-        try:
-            return step()
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(run).result(timeout=60)
-
-
 def interrupted(
     monkeypatch: pytest.MonkeyPatch, place: Any, name: str, step: Callable[[], Any]
 ) -> list[Any]:
@@ -89,7 +76,8 @@ def interrupted(
 
     def instead(*given: Any, **named: Any) -> Any:
         if not answers:
-            answers.append(elsewhere(step))
+            with closing(Session()) as other:
+                answers.append(other.do(step))
         return whole(*given, **named)
 
     monkeypatch.setattr(place, name, instead)

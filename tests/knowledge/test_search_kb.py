@@ -28,8 +28,8 @@ from memory.recall.lexical import rarity
 from memory.recall.service import recall
 from memory.search.hits import Tier
 from memory.search.service import search
-from tests.factories import AgentFactory, ConversationFactory, UserFactory
-from tests.knowledge.shelves import document, failed, shelf
+from tests.factories import ConversationFactory
+from tests.knowledge.shelves import document, failed, shelf, sights
 from tests.memory.conftest import no_vectors
 from tests.memory.hostile import FENCES, ROLES
 from tests.memory.recalling import model
@@ -211,18 +211,7 @@ def test_nobody_finds_or_reads_what_is_not_theirs(
         row = filed(place, name, f"The porcelain kiln of {name}.", f"More of {name}.")
         passages[name] = DocumentPassage.objects.get(document=row, ordinal=0).pk
         failed(place, f"Porcelain kiln {name}")
-    agent.reads = second_agent.reads = Agent.Reads.OWN_AND_GLOBAL
-    own = Agent(owner=agent.owner, pk=second_agent.pk, reads=Agent.Reads.OWN)
-    everything = Agent(owner=agent.owner, pk=agent.pk, reads=Agent.Reads.ALL)
-    sights = [
-        (agent, {"hers", "everybody's"}),
-        (second_agent, {"the other's", "everybody's"}),
-        (own, {"the other's"}),
-        (everything, {"hers", "everybody's", "the other's"}),
-        (bobs_agent, {"bob's"}),
-        (AgentFactory.create(owner=UserFactory.create()), set()),
-    ]
-    for who, names in sights:
+    for who, names in sights(agent, second_agent, bobs_agent):
         told = search_kb(who, "porcelain kiln", k=20)
         assert {one.document.title for one in told} == names
         for name, passage in passages.items():

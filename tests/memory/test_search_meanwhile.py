@@ -1,30 +1,17 @@
 """What is said otherwise while somebody searches: the old is not told, and the new is."""
 
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from functools import partial
 from typing import Any
 
 import pytest
-from django.db import connection
 
 from agents.models import Agent
 from memory.search import index, service
 from tests.memory.searching import said, texts
+from tests.memory.sessions import Session
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("no_vectors")]
-
-
-def elsewhere(step: Any) -> None:
-    """On a connection of its own."""
-
-    def run() -> None:
-        try:
-            step()
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(run).result(timeout=60)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +34,8 @@ def test_a_message_that_is_replaced_during_a_search_is_found_as_it_is_then(
     def instead(*given: Any) -> Any:
         if not done:
             done.append(name)
-            elsewhere(partial(said, agent, "I bought a cello in Turku.", replaces="m1"))
+            with closing(Session()) as other:
+                other.do(partial(said, agent, "I bought a cello in Turku.", replaces="m1"))
         return whole(*given)
 
     monkeypatch.setattr(place, name, instead)
